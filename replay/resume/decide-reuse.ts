@@ -109,14 +109,16 @@ export function decideReuse(key: CallKey, entry: MemoEntry, facts: ReuseFacts): 
   return decision.kind === 'none' ? rejectedDecision(key, entry, facts) : decision;
 }
 
-/** Returns whether a result of the call waits for the guards behind it, which judge it before anything is executed again. */
-export function waitsForGuards(key: CallKey, facts: ReuseFacts): boolean {
+/**
+ * Decides for a call whose result waits for the guards behind it if they judge that before anything is executed again, and if not, why.
+ * Returns undefined where none waits.
+ */
+export function decideJudging(key: CallKey, facts: ReuseFacts): 'judged' | WhyNotReused | undefined {
   const usable = unjudgedEntry(facts.before.memo, key);
-  if (usable === undefined || whyOwnIsInvalid(facts.invalidatedKeys.has(key), facts.flags) !== undefined) return false;
+  if (usable === undefined) return undefined;
   const edit = editOf(usable, facts);
-  return (
-    whyNotReused(usable, true, { ...edit, ...editOfWaiting(edit) }, facts) === undefined && whyUnfit(usable.result, facts) === undefined
-  );
+  const invalid = whyOwnIsInvalid(facts.invalidatedKeys.has(key), facts.flags);
+  return invalid ?? whyNotReused(usable, true, { ...edit, ...editOfWaiting(edit) }, facts) ?? whyUnfit(usable.result, facts) ?? 'judged';
 }
 
 function whyUnfit(result: StoredResult, { unfit, outdated }: ReuseFacts): WhyNotReused | undefined {

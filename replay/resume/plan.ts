@@ -7,7 +7,7 @@ import type { CallKey } from '../../journal/ids.js';
 import { isSameChange, type DefinitionChange } from '../memo/definitions.js';
 import type { MemoEntry } from '../memo/memo.js';
 import { savedBy } from '../memo/stored-result.js';
-import { decideReuse, NO_RESULT, waitsForGuards, type Decision, type ReuseFacts, type WhyNotReused } from './decide-reuse.js';
+import { decideJudging, decideReuse, NO_RESULT, type Decision, type ReuseFacts, type WhyNotReused } from './decide-reuse.js';
 import { estimateOf, type CallNow, type CostsByFunction, type Estimate } from './estimate.js';
 import { predictCalls } from './predict-calls.js';
 
@@ -24,6 +24,8 @@ export interface PlannedFunction {
   denied: number;
   /** The part of the unresolved ones whose results came back: guards judge these, and nothing is executed for them. */
   unjudged: number;
+  /** The reasons for which the results of others, which came back too, are not judged: their calls are executed. */
+  readonly passedOver: { [R in WhyNotReused]?: number };
   /** Calls that the last run did not execute because of others. */
   notExecuted: number;
   /** Results from before an edit that are reused all the same. */
@@ -100,6 +102,7 @@ export function planRun(facts: PlanFacts): PlanWithCalls {
       unresolved: 0,
       denied: 0,
       unjudged: 0,
+      passedOver: {},
       notExecuted: 0,
       stale: 0,
       forwarded: 0,
@@ -139,7 +142,8 @@ export function planRun(facts: PlanFacts): PlanWithCalls {
     const entry = entryOf(fn);
     const decision = decisions.get(key) ?? NO_RESULT;
     const isPredicted = predicted.has(key);
-    const isUnjudged = decision.kind !== 'reused' && waitsForGuards(key, facts);
+    const judging = decision.kind === 'reused' ? undefined : decideJudging(key, facts);
+    const isUnjudged = judging === 'judged';
     now.set(key, {
       fn,
       isReused: !isPredicted || (decision.kind === 'reused' && !decision.forwards),
@@ -155,7 +159,8 @@ export function planRun(facts: PlanFacts): PlanWithCalls {
       const isDenied = facts.latest?.calls.get(key)?.isDenied === true;
       if (isDenied) entry.denied++;
       if (isUnjudged) entry.unjudged++;
-      example(entry, key, preview, isUnjudged ? 'unjudged' : isDenied ? 'denied' : 'unresolved');
+      else if (judging !== undefined) entry.passedOver[judging] = (entry.passedOver[judging] ?? 0) + 1;
+      example(entry, key, preview, isUnjudged ? 'unjudged' : isDenied ? 'denied' : (judging ?? 'unresolved'));
       continue;
     }
     if (!isPredicted) {

@@ -96,7 +96,7 @@ function functionLines(entry: PlannedFunction, plan: RunPlan, style: Style): str
   if (forwarded > 0) parts.push(style.yellow(`${forwarded} reused only if it forwards what it did`));
   if (again > 0) parts.push(style.yellow(`${again} again (${reasonsOf(entry, plan)})`));
   const open = unresolved - denied - unjudged;
-  if (open > 0) parts.push(style.yellow(`${open} without a result`));
+  if (open > 0) parts.push(style.yellow(`${open} without a result${passedOverOf(entry, plan)}`));
   if (unjudged > 0) parts.push(`${unjudged} received, ${unjudged === 1 ? 'its' : 'their'} guards judge ${unjudged === 1 ? 'it' : 'them'}`);
   if (denied > 0) parts.push(style.yellow(`${denied} denied before`));
   if (notExecuted > 0) parts.push(style.yellow(`${notExecuted} not executed before, because of failed ones`));
@@ -135,7 +135,13 @@ const REASONS: { readonly [R in WhyNotReused]: (plan: RunPlan) => string } = {
   outputs: () => 'their files changed since; --keep-files keeps what is there',
 };
 
-function reasonsOf({ reasons }: PlannedFunction, plan: RunPlan): string {
+/** Names the results among those that are missing which came back, and which no guard can judge any more. */
+function passedOverOf({ passedOver }: PlannedFunction, plan: RunPlan): string {
+  const count = Object.values(passedOver).reduce((sum, each) => sum + each, 0);
+  return count === 0 ? '' : ` (${count} of them received, and passed over: ${reasonsOf({ reasons: passedOver }, plan)})`;
+}
+
+function reasonsOf({ reasons }: Pick<PlannedFunction, 'reasons'>, plan: RunPlan): string {
   const found = Object.entries(reasons) as [WhyNotReused, number][];
   return found.map(([reason, count]) => `${found.length > 1 ? `${count} ` : ''}${REASONS[reason](plan)}`).join(', ');
 }

@@ -24,13 +24,13 @@ import { callPhases, type CallPhases } from '../../workflows/call-phases.js';
 import { editBetween, isRefused, type DefinitionChange, type Edit } from '../../memo/definitions.js';
 import { cameLater } from '../../memo/stored-result.js';
 import { usableEntry, usable, type UsableEntry, type Memo } from '../../memo/memo.js';
-import type { ForkSource } from '../../memo/overlay.js';
+import { unjudgedEntry, type ForkSource } from '../../memo/overlay.js';
 import { cachePolicy, type ResumeMode, type Scope } from '../../memo/policy.js';
 import { previewOf } from '../../fold/preview.js';
 import type { Place, Projection } from '../../fold/projection.js';
 import { index, type Index } from '../../memo/snapshot.js';
 import { endVisit, failInStage, leaveStage, noStageRetries, retryStage, type StageRetries } from '../../fold/calls/stage-retries.js';
-import { whereItWent, type Miss } from './miss.js';
+import { isLater, whereItWent, whyPassedOver, type Miss } from './miss.js';
 
 export interface Hit {
   readonly from: EventRef & { readonly workflow?: Workflow };
@@ -353,14 +353,13 @@ function whyExecuted(state: Explanation, event: EventOf<'call.started'>, forkSou
   const borrowed = refusal === undefined ? lent : undefined;
   if (own !== undefined || borrowed !== undefined)
     return whyNotServed(state, event, (own ?? borrowed) as UsableEntry, own !== undefined, forkSources);
+  const waiting = unjudgedEntry(state.index.memo, key)?.result;
+  const passedOver = waiting && whyPassedOver(event, { run: waiting.ref.run, seq: waiting.seq });
+  if (passedOver !== undefined) return passedOver;
   const fate = state.fates.get(key);
   // The later of the two is the reason.
   if (refusal !== undefined && lent !== undefined && !(fate !== undefined && isLater(fate, refusal))) return refusal;
   return fate ?? whereItWent(state.reusedFrom.get(key), state.current);
-}
-
-function isLater(left: EventRef, right: EventRef): boolean {
-  return left.run > right.run || (left.run === right.run && left.seq > right.seq);
 }
 
 function whyNotServed(
@@ -375,9 +374,8 @@ function whyNotServed(
   const isInside = INSIDE.test(event.op);
   const isEarlier = answer.ref.run !== state.current;
   if (isInside && !isEarlier) return state.replaced.get(event.key) ?? { why: 'inside', ...where }; // EXPLAIN-5
-  if (event.outdated !== undefined) return { why: 'outputs', files: event.outdated, ...where };
-  if (event.gone !== undefined) return { why: 'file gone', files: event.gone, ...where };
-  if (event.unfit !== undefined) return { why: event.unfit, ...where };
+  const passedOver = whyPassedOver(event, where);
+  if (passedOver !== undefined) return passedOver;
   const policy = cachePolicy({ flags: { ...flags, forks: Array.from({ length: state.forks }) }, header, scope });
   const isOff = state.isPipeline ? flags.checkpoint !== true && state.forks === 0 : policy.reuses === 'no';
   if (isOff) return { why: 'off', ...where };

@@ -1,5 +1,6 @@
 /** Names the reasons for which a call was executed. */
 import type { EventRef, OpPath, RunId, Seq, Workflow } from '../../../journal/ids.js';
+import type { EventOf } from '../../../journal/event.js';
 import type { DefinitionChange } from '../../memo/definitions.js';
 
 /** The reason for which no result was reused. `run` is the run in which that happened. */
@@ -64,4 +65,18 @@ export function whereItWent(from: (EventRef & { readonly workflow?: Workflow }) 
   const { workflow, run, seq } = from;
   if (workflow === undefined && current !== undefined && run >= current) return { why: 'new' };
   return workflow === undefined ? { why: 'collected', run, seq } : { why: 'not-forked', workflow, run, seq };
+}
+
+/** Returns what a call says about a recorded result that its run looked at and did not take. `at`: the event that holds it. */
+export function whyPassedOver(
+  { outdated, gone, unfit }: EventOf<'call.started'>,
+  at: { readonly run: RunId; readonly seq: Seq },
+): Miss | undefined {
+  if (outdated !== undefined) return { why: 'outputs', files: outdated, ...at };
+  if (gone !== undefined) return { why: 'file gone', files: gone, ...at };
+  return unfit && { why: unfit, ...at };
+}
+
+export function isLater(left: EventRef, right: EventRef): boolean {
+  return left.run > right.run || (left.run === right.run && left.seq > right.seq);
 }

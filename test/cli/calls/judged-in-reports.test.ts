@@ -110,3 +110,37 @@ it('is named apart by the post-mortem of a run that was killed while it judged i
     resume: { unresolved: [{ fn: 'draft', why: 'unjudged' }], unpriced: 0 },
   });
 });
+
+it('is named with the reason where no guard can judge it any more', async () => {
+  const { cwd, run, judgeAs, json, journal } = await project(GUARDED + 'show @draft("a")\n');
+  await run('--checkpoint');
+  const edited = GUARDED.replace('return "D:" + n }', 'return n.length } with { schema: { "type": "integer" } }');
+  fs.writeFileSync(path.join(cwd, 'job.mld'), edited + 'show @draft("a")\n');
+  judgeAs('yes');
+  expect(await json('job.mld', '--resume', '--plan')).toMatchObject({
+    functions: [{ fn: 'draft', unresolved: 1, unjudged: 0, passedOver: { schema: 1 }, examples: [{ why: 'schema' }] }, { fn: 'judge' }],
+  });
+  expect((await callCli(['job.mld', '--resume', '--plan'], { cwd })).stdout).toContain(
+    '@draft: 0 reused, 1 without a result (1 of them received, and passed over: they do not fit the schema)\n',
+  );
+  expect(await run('--resume')).toMatchObject({ status: 0, stdout: '1\n' });
+  expect((await journal('explain', 'latest', 'main/draft#0')).stdout).toContain('schema');
+  expect(await json('journal', 'explain', 'latest')).toMatchObject({ calls: [{ fn: 'draft', miss: { why: 'schema' } }, { fn: 'judge' }] });
+});
+
+it('is named with the file that is gone, without which no guard judges it', async () => {
+  const files = { 'mlld-config.json': '{ "calls": { "files": { "eachMiB": 0.00001 } } }' }; // too little for its content to be kept
+  const write = 'exe llm @write(file) = node { require("fs").writeFileSync(file, "text, and more of it"); return "done" }\n';
+  const script = GUARDED.replace(/exe llm @draft.*\n/, write).replace('@draft', '@write') + 'show @write("notes.md")\n';
+  const { cwd, run, judgeAs, json } = await project(script, files);
+  await run('--checkpoint');
+  fs.rmSync(path.join(cwd, 'notes.md'));
+  judgeAs('yes');
+  expect(await json('job.mld', '--resume', '--plan')).toMatchObject({
+    functions: [{ fn: 'write', unjudged: 0, passedOver: { 'file gone': 1 } }, { fn: 'judge' }],
+  });
+  await run('--resume');
+  expect(await json('journal', 'explain', 'latest')).toMatchObject({
+    calls: [{ fn: 'write', miss: { why: 'file gone', files: ['notes.md'] } }, { fn: 'judge' }],
+  });
+});
