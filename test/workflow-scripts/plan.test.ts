@@ -1,5 +1,5 @@
 /** A plan under `--changed` counts what the run then executes. workflows-js.md 6.3 and 7. */
-import { chmodSync, mkdirSync, writeFileSync } from 'node:fs';
+import { chmodSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { openMemoryStore, workflow, type PlanReport } from '../../src/api/index.js';
@@ -167,4 +167,33 @@ it('counts the calls that the function of an agent makes anew with it', async ()
   });
   const again = await callCli(['run', 'job.js', '--resume', '@agent'], { cwd, env });
   expect(again.stderr).toContain('3 calls: 3 executed, $0.50');
+});
+
+it('names agents apart whose results came back, and wait for the guards behind the function that they ask', async () => {
+  const cwd = await projectFolder({
+    'mlld-config.json': JSON.stringify({ agent: { backend: 'exe:ask.mld#ask' } }),
+    'job.js': `export const meta = { name: 'job', description: 'x' }\nreturn await agent('one')\n`,
+    'ask.mld': `exe llm @ask(prompt) = node { mlld.usage({ model: "m", costUsd: 2 }); return "R:" + prompt }
+exe llm @judge(text) = node { if (require("fs").existsSync("quota")) mlld.fail("quota", "used up"); return "yes" }
+guard @check after @ask = when [ @judge(@output) == "no" => deny "bad" \n * => allow ]
+export { @ask }
+`,
+    quota: '',
+  });
+  const plan = async (...words: string[]) => (await callCli(['run', 'job.js', ...words, '--plan'], { cwd })).stdout;
+  expect(await callCli(['run', 'job.js'], { cwd })).toMatchObject({ status: 5 });
+  expect(await plan('--resume')).toMatch(/^job\.js: 0 reused, 0 to execute, 1 received, its guards judge it, if it makes the calls of run/);
+  expect(JSON.parse(await plan('--resume', '--json'))).toMatchObject({
+    reused: 0,
+    unjudged: 1,
+    toExecute: [],
+    estimate: { functions: [{ fn: 'judge' }] },
+  });
+  const explained = await callCli(['journal', 'explain', 'latest', '--json'], { cwd });
+  const { calls } = JSON.parse(explained.stdout) as { readonly calls: readonly { readonly fn: string; readonly op: string }[] };
+  const agent = calls.find(({ fn }) => fn === 'agent')?.op ?? '';
+  for (const words of [['--fresh'], ['--resume', agent]])
+    expect(JSON.parse(await plan(...words, '--json')), words.join(' ')).toMatchObject({ unjudged: 0, toExecute: [{ prompt: 'one' }] });
+  rmSync(join(cwd, 'quota'));
+  expect((await callCli(['run', 'job.js', '--resume'], { cwd })).stderr).not.toContain('$2');
 });

@@ -97,7 +97,7 @@ function functionLines(entry: PlannedFunction, plan: RunPlan, style: Style): str
   if (again > 0) parts.push(style.yellow(`${again} again (${reasonsOf(entry, plan)})`));
   const open = unresolved - denied - unjudged;
   if (open > 0) parts.push(style.yellow(`${open} without a result${passedOverOf(entry, plan)}`));
-  if (unjudged > 0) parts.push(`${unjudged} received, ${unjudged === 1 ? 'its' : 'their'} guards judge ${unjudged === 1 ? 'it' : 'them'}`);
+  if (unjudged > 0) parts.push(receivedWords(unjudged));
   if (denied > 0) parts.push(style.yellow(`${denied} denied before`));
   if (notExecuted > 0) parts.push(style.yellow(`${notExecuted} not executed before, because of failed ones`));
   const lines = [`${style.bold(`@${fn}`)}: ${parts.join(', ')}`];
@@ -134,6 +134,10 @@ const REASONS: { readonly [R in WhyNotReused]: (plan: RunPlan) => string } = {
   'file gone': () => 'file gone: what they had written is missing, and reusing them would not restore it',
   outputs: () => 'their files changed since; --keep-files keeps what is there',
 };
+
+export function receivedWords(unjudged: number): string {
+  return `${unjudged} received, ${unjudged === 1 ? 'its' : 'their'} guards judge ${unjudged === 1 ? 'it' : 'them'}`;
+}
 
 /** Names the results among those that are missing which came back, and which no guard can judge any more. */
 function passedOverOf({ passedOver }: PlannedFunction, plan: RunPlan): string {

@@ -3,17 +3,18 @@ import type { PlanReport } from '../../../src/api/commands/workflows/plan.js';
 import type { ValidatedWorkflow } from '../../../src/api/commands/workflows/validate.js';
 import { clip, oneLine } from '../one-line.js';
 import type { Style } from '../style.js';
-import { ahead, budgetLine, estimateLines } from './plan.js';
+import { ahead, budgetLine, estimateLines, receivedWords } from './plan.js';
 
 const SHOWN_MAX = 20;
 const PROMPT_UNITS = 100;
 
 export function renderWorkflowPlan(report: PlanReport, style: Style): string {
-  const { name, reused, toExecute, lastRun, isWhole, notices, budget } = report;
+  const { name, reused, unjudged, toExecute, lastRun, isWhole, notices, budget } = report;
   const plan = { ...report, estimate: report.estimate ?? undefined };
   const lines = [...notices];
-  const counts = `${oneLine(name)}: ${reused} reused, ${toExecute.length} to execute`;
-  if (lastRun === null && reused + toExecute.length === 0) lines.push(`${oneLine(name)}: no run is recorded, so every agent is asked`);
+  const calls = reused + unjudged + toExecute.length;
+  const counts = `${oneLine(name)}: ${reused} reused, ${toExecute.length} to execute${unjudged === 0 ? '' : `, ${receivedWords(unjudged)}`}`;
+  if (lastRun === null && calls === 0) lines.push(`${oneLine(name)}: no run is recorded, so every agent is asked`);
   else if (lastRun === null)
     lines.push(`${counts}, if it makes the calls of its fork sources; it has no recorded run, so others are not known`);
   else lines.push(`${counts}${ahead(plan)}, if it makes the calls of run ${lastRun}`);
@@ -26,8 +27,8 @@ export function renderWorkflowPlan(report: PlanReport, style: Style): string {
     lines.push(`  ${about.filter((part) => part !== '').join(' ')}`);
   }
   if (toExecute.length > SHOWN_MAX) lines.push(`  and ${toExecute.length - SHOWN_MAX} more`);
-  if (toExecute.length > 0) lines.push('What is made of new results is asked again as well: its prompts will have changed.');
-  if (reused + toExecute.length > 0) lines.push(...estimateLines(plan, [])); // lines of its own say what is not counted
+  if (unjudged + toExecute.length > 0) lines.push('What is made of new results is asked again as well: its prompts will have changed.');
+  if (calls > 0) lines.push(...estimateLines(plan, [])); // lines of its own say what is not counted
   if (budget !== null) lines.push(budgetLine(plan, budget, style));
   if (lastRun !== null && !isWhole) lines.push('No recorded run reached its end: agents that none has asked yet are not counted.');
   return lines.map((line) => `${line}\n`).join('');

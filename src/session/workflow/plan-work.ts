@@ -35,7 +35,9 @@ export interface PlanReport {
   readonly name: string;
   /** Results that the run would reuse, if it makes the calls of the last run; calls that the function of an agent makes are not counted. */
   readonly reused: number;
-  /** Calls of the last run that would be executed. What follows from new results is not known before. */
+  /** The number of calls whose results came back, in a call that their function makes: the guards behind that judge them. calls.md 17.4 */
+  readonly unjudged: number;
+  /** Calls of the last run that would be executed, but for these. What follows from new results is not known before. */
   readonly toExecute: readonly PlannedAgent[];
   /** Time and cost of the run if it makes the same calls, those that the functions of agents make among them; null without a run. */
   readonly estimate: Estimate | null;
@@ -84,8 +86,9 @@ export async function planWork(planned: PlannedWork, phases: readonly string[] |
     const isReused = reuseBy({ own: usable.memo, sources }, opened.selected, (entry) => !isEdited(entry));
     const predicted = [...predictOutermost(loaded.memo, sources)];
     const memos: readonly [Memo, ...Memo[]] = [loaded.memo, ...sources];
-    const toExecute = predicted.filter((key) => !isReused(key));
-    const isUnjudged = (key: CallKey): boolean => loaded.memo.unjudged.has(key) && !opened.selected.keys.has(key);
+    const isUnjudged = unjudgedIn(usable.memo, opened.selected.keys);
+    const missing = predicted.filter((key) => !isReused(key));
+    const toExecute = missing.filter((key) => !isUnjudged(key));
     const { estimate, executes, savedUsd } = await estimateWork({ store, runs: loaded.runs, memos, isReused, isUnjudged });
     const isWhole = loaded.runs.some(isCompleted);
     const limits = callSettings(options).budget;
@@ -95,7 +98,8 @@ export async function planWork(planned: PlannedWork, phases: readonly string[] |
     return {
       workflow: loaded.workflow,
       name,
-      reused: predicted.length - toExecute.length,
+      reused: predicted.length - missing.length,
+      unjudged: missing.length - toExecute.length,
       toExecute: toExecute.map((key) => {
         const { label = null, phase = null } = calls.about.get(key) ?? {};
         const prompt = memos.map(({ entries }) => entries.get(key)?.preview).find((found) => found !== undefined) ?? null;
@@ -116,6 +120,20 @@ export async function planWork(planned: PlannedWork, phases: readonly string[] |
   } finally {
     await closeWorld(world, 'the plan is made');
   }
+}
+
+/**
+ * Returns whether the result of a call waits for guards, and no target takes it away. That of an agent waits where it is in the calls that
+ * its function made: nothing is executed for them again.
+ */
+function unjudgedIn({ unjudged, within, entries }: Memo, selected: ReadonlySet<CallKey>): (key: CallKey) => boolean {
+  const waits = (key: CallKey): boolean => unjudged.has(key) && !selected.has(key);
+  const waiting = new Set([...unjudged.keys()].filter(waits).flatMap((key) => [...(within.get(key) ?? [])]));
+  for (const [key, around] of within) {
+    if (waits(key) || entries.get(key)?.result !== undefined) continue;
+    for (const caller of around) waiting.delete(caller); // it makes a call that has no result
+  }
+  return (key) => waits(key) || (waiting.has(key) && !selected.has(key));
 }
 
 /** `--plan` of a workflow script. Throws the errors with which a run with these options would not start. */
