@@ -102,6 +102,7 @@ function beginning(first: PlannedStep | undefined, resume: PipelinePlan['resume'
 function wordsFor({ handler, visit, reply, branches, child }: PlannedStep): string {
   const said = {
     reused: 'recorded reply is reused',
+    received: 'reply was received, its guards judge it',
     'if-same': 'recorded reply is reused if the prompt is the same',
     executed: 'model is called',
   };

@@ -55,10 +55,11 @@ export interface PlannedStep extends Omit<PlannedNode, 'op' | 'branches'> {
   /** The steps of these branches, in their order. */
   readonly inBranches?: readonly PlannedBranchSteps[];
   /**
-   * For a model stage. `reused`: the reply was recorded before a crash. `if-same`: results are recorded, and one is reused if the call is
-   * the same. `executed`: the model is called. Null for other stages.
+   * For a model stage. `reused`: the reply was recorded before a crash. `received`: it came back, and the guards behind the function that
+   * made it judge it (calls.md 17.4). `if-same`: results are recorded, and one is reused if the call is the same. `executed`: the model is
+   * called. Null for other stages.
    */
-  readonly reply: 'reused' | 'if-same' | 'executed' | null;
+  readonly reply: 'reused' | 'received' | 'if-same' | 'executed' | null;
   /** US dollars: the median cost of the recorded replies of a model stage; null where none is known, and for other stages. */
   readonly costUsd: number | null;
   /** For a manager that starts a child pipeline. */
@@ -104,7 +105,7 @@ async function planIn(options: PipelineRunOptions, world: World, calls: StageCal
   const state = resumed?.state ?? pipelineState.initial();
   const enterAt = resumed?.enterAt ?? (found && 'enterAt' in found ? found.enterAt : undefined);
   const { nodes, afterwards } = stepsAhead(plan, state, enterAt, { continues: options.resume === '' });
-  const { recorded, keys, costs, warnings } = await recordedStages(store, graph.name, recordable, resumed);
+  const { recorded, keys, waiting, costs, warnings } = await recordedStages(store, graph.name, recordable, resumed);
   notices.push(...warnings);
   const mayReuse = options.checkpoint || (options.forks ?? []).length > 0 || (resumed?.replies.size ?? 0) > 0;
   const replyOf = ({ node, op: nodeOp, callsModel }: PlannedNode): PlannedStep['reply'] => {
@@ -113,6 +114,7 @@ async function planIn(options: PipelineRunOptions, world: World, calls: StageCal
     const isHere = ([op, { reply }]: readonly [OpPath, Received]): boolean =>
       isReplyOf(op, nodeOp) && reply !== undefined && keys.has(reply);
     if ([...state.received].some(isHere)) return 'reused';
+    if (resumed && waiting.some((op) => isInReplyOf(op, nodeOp))) return 'received';
     return mayReuse && recorded.has(`${graph.name}.${node}`) ? 'if-same' : 'executed';
   };
   const parts: StepParts = {
@@ -185,11 +187,17 @@ function isReplyOf(op: OpPath, nodeOp: string): boolean {
   return op.startsWith(`${nodeOp}/`) && /^\/try#\d+\/model#0$/.test(op.slice(nodeOp.length));
 }
 
+function isInReplyOf(op: OpPath, nodeOp: string): boolean {
+  return op.startsWith(`${nodeOp}/`) && /^\/try#\d+\/model#0(?:\/|$)/.test(op.slice(nodeOp.length));
+}
+
 interface RecordedStages {
   /** The functions of model stages that have a usable result of this pipeline or of a fork source. */
   readonly recorded: ReadonlySet<string>;
   /** The calls that have a usable result of this pipeline. */
   readonly keys: ReadonlySet<CallKey>;
+  /** The calls whose results wait for the guards behind them. */
+  readonly waiting: readonly OpPath[];
   /** The costs of all recorded replies, those among them that are not reused or were invalidated since. */
   readonly costs: CostsByFunction;
   readonly warnings: readonly string[];
@@ -234,5 +242,6 @@ async function recordedStages(
     loaded.runs,
     [...loaded.memo.called.keys()].filter((fn) => !kept.has(fn)),
   );
-  return { recorded: functions, keys, costs: new Map([...kept, ...earlier]), warnings };
+  const waiting = [...own.memo.unjudged].flatMap(([key, { by }]) => (unusable.has(key) ? [] : [by.op]));
+  return { recorded: functions, keys, waiting, costs: new Map([...kept, ...earlier]), warnings };
 }

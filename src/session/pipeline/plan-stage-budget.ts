@@ -13,7 +13,7 @@ export interface StageCalls {
 
 export interface StageCall {
   readonly fn: string;
-  readonly reply: 'reused' | 'if-same' | 'executed';
+  readonly reply: 'reused' | 'received' | 'if-same' | 'executed';
   /** US dollars; null where it is not known. */
   readonly costUsd: number | null;
 }
@@ -33,6 +33,6 @@ export function stageBudget(limits: BudgetLimits, { stages, isWhole }: StageCall
   };
   const executed = verdictFor(stages.filter(({ reply }) => reply === 'executed'));
   if (executed.suffices === false) return executed;
-  const all = verdictFor(stages.filter(({ reply }) => reply !== 'reused'));
+  const all = verdictFor(stages.filter(({ reply }) => reply === 'executed' || reply === 'if-same'));
   return { ...all, suffices: all.suffices === true ? true : null, limit: null, after: null };
 }

@@ -144,3 +144,17 @@ it('is named with the file that is gone, without which no guard judges it', asyn
     calls: [{ fn: 'write', miss: { why: 'file gone', files: ['notes.md'] } }, { fn: 'judge' }],
   });
 });
+
+it('is named in the plan of a pipeline', async () => {
+  const guarded = GUARDED.replaceAll('@draft(n)', '@draft(n, options)') + 'export { @draft }\n';
+  const graph = 'digraph job { start [shape=Mdiamond]; end [shape=Msquare]; work [prompt="w"]; start -> work; work -> end; }\n';
+  const { cwd } = await project('show "unused"\n', { 'lib.mld': guarded, 'job.dot': graph });
+  const pipeline = (...flags: string[]) => callCli(['run', 'job.dot', '--backend', 'exe:lib.mld#draft', ...flags], { cwd });
+  const replyIn = async (...flags: string[]): Promise<unknown> => {
+    const { nodes } = JSON.parse((await pipeline(...flags, '--plan', '--json')).stdout) as { readonly nodes: readonly { node: string }[] };
+    return nodes.find(({ node }) => node === 'work');
+  };
+  expect(await pipeline('--checkpoint')).toMatchObject({ status: 5 });
+  expect(await replyIn('--resume')).toMatchObject({ reply: 'received' });
+  expect((await pipeline('--resume', '--plan')).stdout).toContain('work  codergen, reply was received, its guards judge it\n');
+});
