@@ -145,10 +145,10 @@ it('is named with the file that is gone, without which no guard judges it', asyn
   });
 });
 
-it('is named in the plan of a pipeline', async () => {
+it('is named in the plan of a pipeline, but where a target takes it away', async () => {
   const guarded = GUARDED.replaceAll('@draft(n)', '@draft(n, options)') + 'export { @draft }\n';
   const graph = 'digraph job { start [shape=Mdiamond]; end [shape=Msquare]; work [prompt="w"]; start -> work; work -> end; }\n';
-  const { cwd } = await project('show "unused"\n', { 'lib.mld': guarded, 'job.dot': graph });
+  const { cwd, judgeAs, journal } = await project('show "unused"\n', { 'lib.mld': guarded, 'job.dot': graph });
   const pipeline = (...flags: string[]) => callCli(['run', 'job.dot', '--backend', 'exe:lib.mld#draft', ...flags], { cwd });
   const replyIn = async (...flags: string[]): Promise<unknown> => {
     const { nodes } = JSON.parse((await pipeline(...flags, '--plan', '--json')).stdout) as { readonly nodes: readonly { node: string }[] };
@@ -157,4 +157,8 @@ it('is named in the plan of a pipeline', async () => {
   expect(await pipeline('--checkpoint')).toMatchObject({ status: 5 });
   expect(await replyIn('--resume')).toMatchObject({ reply: 'received' });
   expect((await pipeline('--resume', '--plan')).stdout).toContain('work  codergen, reply was received, its guards judge it\n');
+  expect(await replyIn('--resume', 'work')).toMatchObject({ reply: 'executed' });
+  judgeAs('yes');
+  expect(await pipeline('--resume', 'work')).toMatchObject({ status: 0 });
+  expect((await journal('show', 'latest')).stdout).toContain('for $2; guards judge it'); // paid for again, as with any result
 });
