@@ -5,15 +5,24 @@ import { usableEntry, type Memo } from './memo.js';
 type Places = Pick<Memo, 'within'>;
 
 /**
- * Returns the keys of all calls around, at any depth, which have a usable result, or one that waits for guards; nothing twice, and none of
- * `keys` themselves.
+ * Returns the keys of all calls around, at any depth, which have a usable result, or one that waits for guards and that these calls were
+ * made before: those behind it are the guards' own. Nothing twice, and none of `keys` themselves.
  */
 export function callsAround(
   memos: readonly (Places & Pick<Memo, 'entries' | 'unjudged'>)[],
   keys: Iterable<CallKey>,
 ): ReadonlySet<CallKey> {
   const given = new Set(keys);
-  const hasResult = (key: CallKey): boolean => memos.some((memo) => usableEntry(memo, key) !== undefined || memo.unjudged.has(key));
+  const waits = (key: CallKey, { entries, unjudged }: Pick<Memo, 'entries' | 'unjudged'>): boolean => {
+    const waiting = unjudged.get(key)?.result;
+    if (waiting === undefined) return false;
+    const isBefore = (each: CallKey): boolean => {
+      const made = (usableEntry({ entries }, each) ?? unjudged.get(each))?.result;
+      return made === undefined || (made.ref.run === waiting.ref.run ? made.seq < waiting.seq : made.ref.run < waiting.ref.run);
+    };
+    return [...given].some((each) => isBefore(each) && withCallsAround(memos, [each]).has(key));
+  };
+  const hasResult = (key: CallKey): boolean => memos.some((memo) => usableEntry(memo, key) !== undefined || waits(key, memo));
   return new Set([...withCallsAround(memos, given)].filter((key) => !given.has(key) && hasResult(key)));
 }
 

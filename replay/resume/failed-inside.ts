@@ -2,7 +2,7 @@
  * Finds the calls whose bodies went on without a call inside that failed: they have a result, which may wait for guards, and as long as
  * that is used, the call inside is never executed again. calls.md 15.5.
  */
-import type { CallKey, RunRef } from '../../journal/ids.js';
+import type { CallKey, RunRef, Seq } from '../../journal/ids.js';
 import type { Defect, JournalStore } from '../../journal/store.js';
 import { foldRun } from '../fold/fold-run.js';
 import type { Projection } from '../fold/projection.js';
@@ -24,7 +24,12 @@ export async function callsAroundFailures(
   const found = new Set<CallKey>();
   for (const { ref, inside } of suspectsIn(memo)) {
     const failed = await foldRun(store, ref, failedCalls, { onDefect });
-    for (const [key, around] of inside) if (failed.has(key)) for (const each of around) found.add(each);
+    for (const [key, around] of inside) {
+      const failedAt = failed.get(key);
+      if (failedAt === undefined) continue;
+      // A call that fails behind the result is one of the guards that judge it.
+      for (const each of around) if (failedAt < (memo.unjudged.get(each)?.result.seq ?? Number.POSITIVE_INFINITY)) found.add(each);
+    }
   }
   return new Set([...found, ...callsAround([memo], found)]);
 }
@@ -46,14 +51,17 @@ function suspectsIn(memo: Memo): Iterable<Suspects> {
   return byRun.values();
 }
 
-/** Folds the calls of one run that failed at last. One that was denied has not failed, and an accepted failure was meant to be. */
-const failedCalls: Projection<Set<CallKey>> = {
-  initial: () => new Set(),
+/**
+ * Folds the calls of one run that failed at last, with the event that says so. One that was denied has not failed, and an accepted failure
+ * was meant to be.
+ */
+const failedCalls: Projection<Map<CallKey, Seq>> = {
+  initial: () => new Map(),
   apply(state, event) {
     switch (event.type) {
       case 'call.failed':
         if (event.retryInMs !== undefined) return state;
-        if (event.denied !== true && event.accepted !== true) state.add(event.key);
+        if (event.denied !== true && event.accepted !== true) state.set(event.key, event.seq);
         return state;
       case 'call.completed':
       case 'call.reused':

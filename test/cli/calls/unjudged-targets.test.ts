@@ -87,6 +87,22 @@ describe('the result around a call, which waits for its guards', () => {
   });
 });
 
+it('is not taken away by a call that its guards had made', async () => {
+  const draft = `exe llm @draft(n) = node { const fs = require("fs"); ${paying('"D:" + n')} }\n`;
+  const judge = 'exe llm @judge(t) = node { return "yes" }\n';
+  const guard = guardOf('@draft').replace(
+    '  * => allow',
+    '  @judge(@output) == "no" => deny "bad"\n  @check(@output) == "no" => deny "bad"\n  * => allow',
+  );
+  const its = await project({ 'job.mld': `${CHECK}${judge}${guard.replace('@check', '@judge')}${draft}show @draft("a")\n` });
+  expect((await its.mlld('job.mld', '--checkpoint')).status).toBe(1);
+  its.put('ok');
+  const { stdout, stderr } = await its.mlld('job.mld', '--resume', '@judge(= "D:a")');
+  expect(stdout).toBe('D:a\n');
+  expect(stderr).toContain('1 of 1 call will run again; 1 more has no result yet');
+  expect(its.paid()).toBe(1);
+});
+
 it('is taken away by the node of a pipeline that made its call', async () => {
   const model = `exe llm @model(prompt, node, context) = node { const fs = require("fs"); const n = "a"; ${paying('"answer"')} }\n`;
   const graph =
