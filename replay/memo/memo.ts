@@ -16,6 +16,7 @@
 import { addUsd } from '../../journal/facts/add-usd.js';
 import type { EventOf } from '../../journal/event.js';
 import type { CallKey, EventRef, Fingerprint, OpPath, RunId, RunRef } from '../../journal/ids.js';
+import { intern, internMaybe, internNames, NO_NAMES, type InternedNames } from '../fold/interned-names.js';
 import { ancestorsOf, nameIn, parentOf } from '../fold/op-path.js';
 import { previewOf } from '../fold/preview.js';
 import type { Place, Projection } from '../fold/projection.js';
@@ -52,7 +53,7 @@ interface Pending {
   readonly failedUsd?: number;
 }
 
-export interface Memo {
+export interface Memo extends InternedNames {
   readonly entries: KeyedStates<MemoEntry>;
   /** Results of fork sources that this workflow may not reuse. */
   readonly refused: Set<CallKey>;
@@ -81,8 +82,6 @@ export interface Memo {
   readonly replaced: Map<CallKey, StoredResult>;
   /** Calls of ordinary functions that have not ended. */
   readonly inFlight: Map<OpPath, string>;
-  readonly interned: Map<string, string>;
-  readonly insides: Map<string, readonly string[]>;
 }
 
 export const memo: Projection<Memo> = {
@@ -364,7 +363,7 @@ function forgetAllBut(state: Memo, during: readonly EventRef[]): void {
 }
 
 /** The ordinary functions around an operation, joined with those known already. One array per distinct set. */
-function insideOf(state: Memo, op: OpPath, known: readonly string[] = NOWHERE): readonly string[] {
+function insideOf(state: Memo, op: OpPath, known: readonly string[] = NO_NAMES): readonly string[] {
   if (state.inFlight.size === 0) return known;
   let names: Set<string> | undefined;
   for (const path of ancestorsOf(op)) {
@@ -374,27 +373,4 @@ function insideOf(state: Memo, op: OpPath, known: readonly string[] = NOWHERE): 
     names.add(fn);
   }
   return names === undefined ? known : internNames(state, [...names].sort());
-}
-
-const NOWHERE: readonly string[] = [];
-
-/** One array per distinct set of names. */
-export function internNames(state: Pick<Memo, 'insides'>, names: readonly string[]): readonly string[] {
-  if (names.length === 0) return NOWHERE;
-  const id = names.join('\n');
-  const shared = state.insides.get(id);
-  if (shared !== undefined) return shared;
-  state.insides.set(id, names);
-  return names;
-}
-
-function intern(state: Memo, text: string): string {
-  const shared = state.interned.get(text);
-  if (shared !== undefined) return shared;
-  state.interned.set(text, text);
-  return text;
-}
-
-function internMaybe(state: Memo, text: string | undefined): string | undefined {
-  return text === undefined ? undefined : intern(state, text);
 }
