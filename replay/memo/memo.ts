@@ -11,9 +11,11 @@
  * MEMO-8 a call that was made inside an llm call is predicted when that call is executed, not when it is reused; one made outside of
  *        llm calls is predicted if the last completed run or a later one made it, or waited for a worker to execute it
  * MEMO-10 a superseded result is not usable (another run of the store has the one that is used), nor one that no guard has judged
+ * MEMO-11 a simulated result takes the place of no other one: trying a workflow costs no result that was paid for
  * MEMO-9 a rejected result is not usable until it is restored, and no restoration outlasts a later result (`rejected-results.ts`)
  */
 import { addUsd } from '../../journal/facts/add-usd.js';
+import { simulates } from '../../journal/facts/simulated.js';
 import type { EventOf } from '../../journal/event.js';
 import type { CallKey, EventRef, Fingerprint, OpPath, RunId, RunRef } from '../../journal/ids.js';
 import { intern, internMaybe, internNames, NO_NAMES, type InternedNames } from '../fold/interned-names.js';
@@ -60,6 +62,8 @@ export interface Memo extends InternedNames {
   /** Results that were rejected and not replaced since (MEMO-9). */
   readonly rejected: Map<CallKey, Rejection>;
   readonly unjudged: UnjudgedResults;
+  /** The definitions of simulated calls. */
+  readonly simulated: Set<Fingerprint>;
   /** Every function that was ever called, and the latest run that did. */
   readonly called: Map<string, RunRef>;
   /** The run that recorded `clean`: it and all runs before it no longer count. */
@@ -90,6 +94,7 @@ export const memo: Projection<Memo> = {
     refused: new Set(),
     rejected: new Map(),
     unjudged: new Map(),
+    simulated: new Set(),
     called: new Map(),
     cleanedBy: undefined,
     outlasting: new Set(),
@@ -129,7 +134,10 @@ export const memo: Projection<Memo> = {
         denyUnjudged(state.unjudged, event, place);
         return failCall(state, event);
       case 'result.received':
-        receiveResult(state.unjudged, event, place, state.pending.get(event.op));
+        if (!isOutranked(state, event)) receiveResult(state.unjudged, event, place, state.pending.get(event.op));
+        return state;
+      case 'definition.recorded':
+        if (simulates(event.parts)) state.simulated.add(event.fingerprint);
         return state;
       case 'checkpoint.reached':
         state.scope = event.name;
@@ -163,6 +171,11 @@ export function usableEntry(state: Pick<Memo, 'entries'>, key: CallKey): UsableE
 /** Yields all entries with a usable result, in the order in which their calls were first made. */
 export function* usable(state: Memo): Generator<readonly [CallKey, UsableEntry]> {
   for (const [key, entry] of state.entries) if (isUsable(entry)) yield [key, entry];
+}
+
+/** Returns whether a result is simulated, as far as its definition is known. */
+export function isSimulated({ simulated }: Pick<Memo, 'simulated'>, { fingerprint }: Pick<MemoEntry, 'fingerprint'>): boolean {
+  return fingerprint !== undefined && simulated.has(fingerprint);
 }
 
 function isUsable(entry: MemoEntry): entry is UsableEntry {
@@ -237,7 +250,9 @@ function offerCall(state: Memo, event: EventOf<'call.offered'>): Memo {
 
 function completeCall(state: Memo, event: EventOf<'call.completed'>, place: Place): Memo {
   const pending = state.pending.get(event.op);
+  const outranked = isOutranked(state, event);
   state.pending.delete(event.op);
+  if (outranked) return state;
   const { key, result } = event;
   const waited = state.unjudged.get(key)?.result;
   state.unjudged.delete(key);
@@ -252,6 +267,14 @@ function completeCall(state: Memo, event: EventOf<'call.completed'>, place: Plac
   if (known?.result !== undefined && known.result.ref.run !== place.ref.run) state.replaced.set(key, known.result);
   state.entries.set(key, { ...entry, result: stored });
   return state;
+}
+
+/** Returns whether a result is simulated, and its call has one that is not: usable, waiting for guards, or rejected. MEMO-11 */
+function isOutranked(state: Memo, { op, key }: { readonly op: OpPath; readonly key: CallKey }): boolean {
+  const pending = state.simulated.size === 0 ? undefined : state.pending.get(op);
+  if (pending?.key !== key || !isSimulated(state, pending.entry)) return false;
+  const others = [usableEntry(state, key), state.unjudged.get(key)];
+  return state.rejected.has(key) || others.some((other) => other !== undefined && !isSimulated(state, other));
 }
 
 /** An attempt that another one follows leaves its call pending, with what it had cost. */
@@ -339,6 +362,7 @@ function invalidate(state: Memo, event: EventOf<'memo.invalidated'>): Memo {
 function reset(state: Memo, { reason, during }: EventOf<'memo.reset'>, { ref }: Place): Memo {
   if (during === undefined) {
     for (const states of [state.entries, state.within, state.calledIn]) states.clear(); // reads nothing of an index
+    state.simulated.clear();
   } else forgetAllBut(state, during);
   state.refused.clear();
   state.rejected.clear();

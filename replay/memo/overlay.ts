@@ -1,8 +1,9 @@
 /** Looks a result up: in the fork sources first, then in the workflow's own memo. */
+import { simulates } from '../../journal/facts/simulated.js';
 import { textOfRef, type CallKey, type EventRef, type Fingerprint, type RunId, type Workflow } from '../../journal/ids.js';
 import type { Completeness } from './checkpoints.js';
 import { completeDefinition, editBetween, isRefused, type Definitions, type Edit, type Parts } from './definitions.js';
-import { usableEntry, type UsableEntry, type Memo } from './memo.js';
+import { isSimulated, usableEntry, type UsableEntry, type Memo } from './memo.js';
 import type { CachePolicy } from './policy.js';
 import type { StoredResult } from './stored-result.js';
 
@@ -49,7 +50,7 @@ export interface Overlay {
 /**
  * `own` is followed while the run appends, so that a call is reused within the run whatever the policy says about
  * earlier ones. The memos of fork sources are only read; `own.refused` filters them. `changed` makes results of another
- * definition, or those that other guards held for, misses.
+ * definition, or those that other guards held for, misses. A simulated result is a miss for every call that is not simulated itself.
  */
 export function createOverlay({
   run,
@@ -67,8 +68,10 @@ export function createOverlay({
   readonly changed?: 'serve' | 'ask' | 'ask-guards' | undefined;
 }): Overlay {
   const declined = new Set<string>();
-  const known = (memo: Memo, key: CallKey): UsableEntry | undefined => {
-    const entry = usableEntry(memo, key);
+  const offered = (memo: Memo, entry: UsableEntry | undefined, { parts }: CallQuery): UsableEntry | undefined =>
+    entry !== undefined && isSimulated(memo, entry) && !simulates(parts) ? undefined : entry;
+  const known = (memo: Memo, call: CallQuery): UsableEntry | undefined => {
+    const entry = offered(memo, usableEntry(memo, call.key), call);
     return entry === undefined || (declined.size > 0 && declined.has(textOfRef({ run: entry.result.ref.run, seq: entry.result.seq })))
       ? undefined
       : entry;
@@ -91,7 +94,7 @@ export function createOverlay({
     },
     hasUnjudged: () => own.unjudged.size > 0,
     unjudged(call, policy, nowMs) {
-      const entry = policy.reuses === 'no' ? undefined : unjudgedEntry(own, call.key);
+      const entry = policy.reuses === 'no' ? undefined : offered(own, unjudgedEntry(own, call.key), call);
       return entry && ownHit(entry, editOfWaiting(editOf(entry, call)), policy, nowMs);
     },
     lookup(call, policy, nowMs) {
@@ -99,12 +102,12 @@ export function createOverlay({
       const { key, received } = call;
       if (!received && !own.refused.has(key)) {
         for (const { workflow, memo } of forks) {
-          const entry = known(memo, key);
+          const entry = known(memo, call);
           const edit = entry && editOf(entry, call);
           if (entry && edit && mayReuse(entry, edit, policy, nowMs)) return { entry, forkSource: workflow, edit };
         }
       }
-      const latest = known(own, key);
+      const latest = known(own, call);
       if (latest === undefined) return undefined; // `received`, if any, was invalidated or rejected
       const entry = received ? { ...latest, fingerprint: received.fingerprint ?? latest.fingerprint, result: received.result } : latest;
       return ownHit(entry, editOf(entry, call), policy, nowMs);

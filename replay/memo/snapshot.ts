@@ -9,6 +9,7 @@
  * INDEX-5 a store without tiers has all rows of a long past in the index: then they are looked up there (`packed/rows-in-index.ts`)
  */
 import type { FactType } from '../../journal/event.js';
+import { simulates } from '../../journal/facts/simulated.js';
 import type { CallKey, Fingerprint, OpPath, RunId, RunRef } from '../../journal/ids.js';
 import type { RunFile, ScanOptions } from '../../journal/store.js';
 import { sha256Hex } from '../../journal/sha256.js';
@@ -257,6 +258,7 @@ function memoFrom({ rows, ...head }: Body, tiers: TieredRows | undefined, unpack
     state.pending.set(op, { key, entry, ...(failedUsd !== null && { failedUsd }) });
   }
   for (const key of head.refused) state.refused.add(key);
+  for (const [fingerprint, { parts }] of head.definitions) if (simulates(parts)) state.simulated.add(fingerprint);
   for (const [key, { result, ...about }] of head.rejected) {
     const whole = result && wholeResult(result);
     state.rejected.set(key, { ...about, ...(whole && { result: whole }) });

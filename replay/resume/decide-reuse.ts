@@ -14,7 +14,7 @@ import {
   type Parts,
   type RecordedDefinition,
 } from '../memo/definitions.js';
-import { usableEntry, type MemoEntry, type UsableEntry } from '../memo/memo.js';
+import { isSimulated, usableEntry, type MemoEntry, type UsableEntry } from '../memo/memo.js';
 import { editOfWaiting, unjudgedEntry, type ForkSource } from '../memo/overlay.js';
 import { cachePolicy, type PolicyFlags, type ResumeMode, type Scope } from '../memo/policy.js';
 import type { Index } from '../memo/snapshot.js';
@@ -34,7 +34,8 @@ export type WhyNotReused =
   | 'file gone'
   | 'rejected'
   | 'schema'
-  | 'reply';
+  | 'reply'
+  | 'simulated';
 
 /** The definition of a function as the script has it now. */
 export interface CurrentDefinition {
@@ -140,13 +141,11 @@ function whyOwnIsInvalid(isSelected: boolean, { fresh }: PolicyFlags): WhyNotReu
   return isSelected ? 'invalidated' : undefined;
 }
 
-function whyNotReused(
-  { result, scope: scopeName }: UsableEntry,
-  isOwn: boolean,
-  edit: PlannedEdit,
-  facts: ReuseFacts,
-): WhyNotReused | undefined {
-  const { flags, header, nowMs, before, latest, scopes } = facts;
+function whyNotReused(usable: UsableEntry, isOwn: boolean, edit: PlannedEdit, facts: ReuseFacts): WhyNotReused | undefined {
+  const { result, scope: scopeName } = usable;
+  const { flags, header, nowMs, before, forks, latest, scopes } = facts;
+  // The calls of a script are not simulated. Those of a workflow that it forks may be.
+  if ([before, ...forks].some(({ memo }) => isSimulated(memo, usable))) return 'simulated';
   const reached = scopeName === undefined ? undefined : latest?.checkpoints.get(scopeName);
   const then = reached && { name: reached.name, resume: reached.resume, ttlMs: reached.ttlMs, complete: reached.conditional };
   const scope = (scopeName === undefined ? undefined : scopes.get(scopeName)) ?? then;

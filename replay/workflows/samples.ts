@@ -6,16 +6,18 @@
  * SAMPLE-2  A call takes the sample that its own path used; else one of its own branch; else, if its path is new, the oldest.
  * SAMPLE-3  Without one it is executed, under the lowest number that neither a call of this run nor a usable result has.
  * SAMPLE-4  A call takes no result that a call of another kind recorded: an agent's and that of an `llm` called `agent` may have one key.
+ * SAMPLE-5  A call that is not simulated takes no simulated result, and counts none as a sample.
  */
 import { textOfRef, type CallKey, type OpPath } from '../../journal/ids.js';
 import { parentOf } from '../fold/op-path.js';
-import { usableEntry, type Memo, type UsableEntry } from '../memo/memo.js';
+import { isSimulated, usableEntry, type Memo, type UsableEntry } from '../memo/memo.js';
 import { kindOf, keyDigitsOf, SECRET_DIGITS, type AgentCalls } from './agent-calls.js';
 
 export interface SampledCall {
   readonly op: OpPath;
   /** The digits of its first call key, which its path has if no secret is in its request. */
   readonly digits: string;
+  readonly isSimulated?: boolean;
   /**
    * Returns the keys that a result of the sample of this number, from 1, may be recorded under. The first is the one that it would be
    * recorded under now; the other one, if any, that of a call which had, or had not, a secret in its request.
@@ -53,7 +55,7 @@ interface KnownSamples {
 
 export class Samples {
   private readonly taken = new Set<CallKey>();
-  /** By the kind and the first call key. Made when a call of them does not get the sample of its own path. */
+  /** By the kind, the first call key, and whether the call is simulated. Made when one does not get the sample of its own path. */
   private readonly known = new Map<string, KnownSamples>();
   /** By the first call key: all lower numbers are in use, which they stay. */
   private readonly lowestUnused = new Map<CallKey, number>();
@@ -80,7 +82,7 @@ export class Samples {
   }
 
   private knownOf(call: SampledCall, calls: AgentCalls): KnownSamples {
-    const id = `${kindOf(call.op)} ${call.keysOf(1)[0]}`;
+    const id = `${kindOf(call.op)} ${call.keysOf(1)[0]} ${call.isSimulated === true}`;
     const made = this.known.get(id) ?? { byBranch: new Map<OpPath | undefined, UsableSample[]>(), byAge: [] };
     if (this.known.has(id)) return made;
     this.known.set(id, made);
@@ -105,19 +107,21 @@ export class Samples {
   }
 
   /** Undefined for a key of another request or kind (SAMPLE-4), or without a usable result. */
-  private usable(key: CallKey, { op, keysOf }: SampledCall): UsableSample | undefined {
-    const entry = this.entryOf(key);
+  private usable(key: CallKey, call: SampledCall): UsableSample | undefined {
+    const { op, keysOf } = call;
+    const entry = this.entryOf(key, call);
     if (entry && (this.kindOf(entry) ?? kindOf(op)) !== kindOf(op)) return undefined;
     const number = entry?.attempt ?? 1;
     return entry && keysOf(number).includes(key) ? { number, key, entry } : undefined;
   }
 
   /** SAMPLE-3 */
-  private unused({ keysOf }: SampledCall): Sample {
+  private unused(call: SampledCall): Sample {
+    const { keysOf } = call;
     const [id] = keysOf(1);
     for (let number = this.lowestUnused.get(id) ?? 1; ; number++) {
       const keys = keysOf(number);
-      if (keys.some((key) => this.taken.has(key) || this.entryOf(key))) continue;
+      if (keys.some((key) => this.taken.has(key) || this.entryOf(key, call))) continue;
       this.lowestUnused.set(id, number + 1);
       return { number, key: keys[0] };
     }
@@ -127,16 +131,14 @@ export class Samples {
     return this.sources?.calls.kinds.get(textOfRef({ run: ref.run, seq }));
   }
 
-  private entryOf(key: CallKey): UsableEntry | undefined {
+  private entryOf(key: CallKey, call: Pick<SampledCall, 'isSimulated'>): UsableEntry | undefined {
     if (!this.sources) return undefined;
     const { own, forks } = this.sources;
-    if (!own.refused.has(key)) {
-      for (const fork of forks) {
-        const entry = usableEntry(fork, key);
-        if (entry) return entry;
-      }
+    for (const memo of own.refused.has(key) ? [own] : [...forks, own]) {
+      const entry = usableEntry(memo, key);
+      if (entry && (call.isSimulated || !isSimulated(memo, entry))) return entry; // SAMPLE-5
     }
-    return usableEntry(own, key);
+    return undefined;
   }
 }
 

@@ -27,12 +27,12 @@ async function project(): Promise<{ readonly cwd: string; readonly run: (...word
 
 it.each([
   ['another default model', ['--model', 'haiku'], ['plain', 'type', 'other']],
-  ['another default backend', ['--backend', 'cmd:echo done'], ['plain', 'model', 'type']],
+  ['another default backend', ['--backend', 'cmd:echo done'], ['plain', 'model', 'type'], ['--backend', 'cmd:echo first']],
   ['another definition of the agent', [], ['type']],
   ['a trial', ['--backend', 'simulated'], ['other']],
-])('counts the calls that --changed ask executes again: %s', async (what, words, again) => {
+])('counts the calls that --changed ask executes again: %s', async (what, words, again, first: readonly string[] = []) => {
   const { cwd, run } = await project();
-  expect(await run()).toMatchObject({ status: 0 });
+  expect(await run(...first)).toMatchObject({ status: 0 });
   if (what.includes('definition')) writeFileSync(join(cwd, '.claude', 'agents', 'reviewer.md'), 'Be kind.');
   const planned = await run(...words, '--changed', 'ask', '--plan', '--json');
   const plan = JSON.parse(planned.stdout) as { readonly reused: number; readonly toExecute: readonly { readonly label: string }[] };

@@ -118,6 +118,8 @@ function because(miss: Miss, run: string, { op, resembles, attempt }: ReportedCa
       return `there is a result ${inRun(miss)}, and --${records ? 'resume' : 'checkpoint'} was not given`;
     case 'edited':
       return `--changed ${miss.changed}, and ${describeEdit(miss.changes)}`;
+    case 'simulated':
+      return `its result ${inRun(miss)} is simulated`;
     case 'outputs':
       return `${miss.files.join(', ')} ${miss.files.length === 1 ? 'is' : 'are'} not what it had written ${inRun(miss)}`;
     case 'file gone':

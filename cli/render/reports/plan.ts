@@ -131,6 +131,7 @@ const REASONS: { readonly [R in WhyNotReused]: (plan: RunPlan) => string } = {
   rejected: () => 'rejected',
   schema: () => 'they do not fit the schema',
   reply: () => 'the option reply does not fit them',
+  simulated: () => 'they are simulated',
   'file gone': () => 'file gone: what they had written is missing, and reusing them would not restore it',
   outputs: () => 'their files changed since; --keep-files keeps what is there',
 };

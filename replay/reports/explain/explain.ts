@@ -23,14 +23,14 @@ import { endedCall, isEndOfCall, type CallOutcome, type EndOfCall } from '../../
 import { callPhases, type CallPhases } from '../../workflows/call-phases.js';
 import { editBetween, isRefused, type DefinitionChange, type Edit } from '../../memo/definitions.js';
 import { cameLater } from '../../memo/stored-result.js';
-import { usableEntry, usable, type UsableEntry, type Memo } from '../../memo/memo.js';
+import { isSimulated, usableEntry, usable, type UsableEntry, type Memo } from '../../memo/memo.js';
 import { unjudgedEntry, type ForkSource } from '../../memo/overlay.js';
 import { cachePolicy, type ResumeMode, type Scope } from '../../memo/policy.js';
 import { previewOf } from '../../fold/preview.js';
 import type { Place, Projection } from '../../fold/projection.js';
 import { index, type Index } from '../../memo/snapshot.js';
 import { endVisit, failInStage, leaveStage, noStageRetries, retryStage, type StageRetries } from '../../fold/calls/stage-retries.js';
-import { isLater, whereItWent, whyPassedOver, type Miss } from './miss.js';
+import { isLater, upstreamMiss, whereItWent, whyPassedOver, type Miss } from './miss.js';
 
 export interface Hit {
   readonly from: EventRef & { readonly workflow?: Workflow };
@@ -190,10 +190,6 @@ function notExecuted(state: Explanation, event: EventOf<'call.failed'>, run: Run
   const { op, seq, key, fn = '' } = event;
   const { preview } = state.index.memo.entries.get(key) ?? {};
   state.calls.push({ op, seq, fn, key, preview, attempt: undefined, outcome: 'not-executed', miss: upstreamMiss(event, run) });
-}
-
-function upstreamMiss({ upstream = [], seq }: EventOf<'call.failed'>, run: RunId): Miss & { readonly why: 'upstream' } {
-  return { why: 'upstream', upstream, run, seq };
 }
 
 function noteEarlier({ earlier }: Explanation, fn: string, op: OpPath, key: CallKey): void {
@@ -365,12 +361,16 @@ function whyExecuted(state: Explanation, event: EventOf<'call.started'>, forkSou
 function whyNotServed(
   state: Explanation,
   event: EventOf<'call.started'>,
-  { result: answer, fingerprint }: UsableEntry,
+  entry: UsableEntry,
   isOwn: boolean,
   forkSources: readonly ForkSource[],
 ): Miss {
   const { flags, header, scope } = state;
+  const { result: answer, fingerprint } = entry;
   const where = { run: answer.ref.run, seq: answer.seq };
+  const { memo } = state.index;
+  if ([memo, ...forkSources.map((source) => source.memo)].some((each) => isSimulated(each, entry)) && !isSimulated(memo, event))
+    return { why: 'simulated', ...where };
   const isInside = INSIDE.test(event.op);
   const isEarlier = answer.ref.run !== state.current;
   if (isInside && !isEarlier) return state.replaced.get(event.key) ?? { why: 'inside', ...where }; // EXPLAIN-5

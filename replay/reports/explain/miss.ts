@@ -1,6 +1,6 @@
 /** Names the reasons for which a call was executed. */
-import type { EventRef, OpPath, RunId, Seq, Workflow } from '../../../journal/ids.js';
 import type { EventOf } from '../../../journal/event.js';
+import type { EventRef, OpPath, RunId, Seq, Workflow } from '../../../journal/ids.js';
 import type { DefinitionChange } from '../../memo/definitions.js';
 
 /** The reason for which no result was reused. `run` is the run in which that happened. */
@@ -35,6 +35,8 @@ export type Miss =
       readonly run: RunId;
       readonly seq: Seq;
     }
+  /** There is a result of the backend `simulated`, and the call has another backend. */
+  | { readonly why: 'simulated'; readonly run: RunId; readonly seq: Seq }
   /** Declared output files were not what the recorded call had written. */
   | { readonly why: 'outputs'; readonly files: readonly string[]; readonly run: RunId; readonly seq: Seq }
   /** Files that the recorded call had written were missing, and their content was not kept. */
@@ -79,4 +81,8 @@ export function whyPassedOver(
 
 export function isLater(left: EventRef, right: EventRef): boolean {
   return left.run > right.run || (left.run === right.run && left.seq > right.seq);
+}
+
+export function upstreamMiss({ upstream = [], seq }: EventOf<'call.failed'>, run: RunId): Miss & { readonly why: 'upstream' } {
+  return { why: 'upstream', upstream, run, seq };
 }

@@ -7,6 +7,7 @@ import type { CallOptions } from '../../calls/options.js';
 import { sha256 } from '../../../journal/canonical.js';
 import type { DefinitionPart, Json } from '../../../journal/event.js';
 import type { OpPath } from '../../../journal/ids.js';
+import { SIMULATED } from '../../../journal/facts/simulated.js';
 import { siteOf } from '../../runtime/position.js';
 import type { Frame } from '../../runtime/frame.js';
 import type { LlmCall } from '../../runtime/calls/llm-call.js';
@@ -21,10 +22,10 @@ import type { Value } from '../../values/value.js';
 import { withoutUndefined } from '../../values/without-undefined.js';
 import type { ModelReply, ModelRequest, OwnBackend } from '../stage/backend.js';
 import { executeAttempt } from './execute-attempt.js';
-import { backendFor, backendKind } from './select-backend.js';
+import { backendFor, backendKind, writtenBackend } from './select-backend.js';
 import { toolCaller } from './tool-calls.js';
 import type { Stage } from '../stage/stage.js';
-import { graphAttribute, modelSettingsOf, nodeAttribute, toolsOf } from '../model/graph.js';
+import { modelSettingsOf, nodeAttribute, toolsOf } from '../model/graph.js';
 import type { StageOutcome } from '../model/outcome.js';
 import { retriesOfNode } from '../model/retry-policy.js';
 import { outcomeContract } from '../stage/outcome-contract.js';
@@ -121,10 +122,10 @@ function withStageBudget({ frame, run, node }: Stage): Frame {
 }
 
 function backendOf({ run, node }: Stage): OwnBackend {
-  const written = run.backend ?? (nodeAttribute(node, 'backend') || graphAttribute(run.pipeline.graph, 'backend'));
+  const written = writtenBackend(run.backend, run.pipeline.graph, node);
   if (written) return backendFor(written, run.backends);
   run.warnOnce('no backend is configured, so model stages are simulated: name one with --backend or the attribute backend');
-  return backendFor('simulated');
+  return backendFor(SIMULATED);
 }
 
 function carryOver({ run, promptHistory, walks }: Stage, backend: OwnBackend): CarryOver {

@@ -1,5 +1,7 @@
 /** Finds the backend that the text of a `backend` attribute or option names. graph-pipelines.md 7.3. */
 import { backendParts, MODEL_PROGRAMS } from '../../calls/backends/programs.js';
+import { SIMULATED } from '../../../journal/facts/simulated.js';
+import { graphAttribute, nodeAttribute, type Graph, type GraphNode } from '../model/graph.js';
 import { StageError } from '../model/outcome.js';
 import type { Backend, Backends, OwnBackend } from '../stage/backend.js';
 import { commandBackend } from './command.js';
@@ -8,12 +10,12 @@ import { programBackend } from './program.js';
 
 /** Stands in for a model, so that a pipeline can be tried without one. */
 const simulatedBackend: Backend = {
-  name: 'simulated',
+  name: SIMULATED,
   execute: async ({ node }) => ({ reply: `[Simulated] Response for stage: ${node.id}` }),
 };
 
 const BUILT_IN: ReadonlyMap<string, (rest: string) => OwnBackend> = new Map<string, (rest: string) => OwnBackend>([
-  ['simulated', () => simulatedBackend],
+  [SIMULATED, () => simulatedBackend],
   ...MODEL_PROGRAMS.map((program): [string, (rest: string) => Backend] => [program.name, (rest) => programBackend(program, rest)]),
   ['cmd', (command) => commandBackend('cmd', command)],
   ['worker', (command) => commandBackend('worker', command)],
@@ -21,10 +23,20 @@ const BUILT_IN: ReadonlyMap<string, (rest: string) => OwnBackend> = new Map<stri
 ]);
 
 /** The kinds that need nothing behind their name. */
-const COMPLETE: ReadonlySet<string> = new Set(['simulated', ...MODEL_PROGRAMS.map(({ name }) => name)]);
+const COMPLETE: ReadonlySet<string> = new Set([SIMULATED, ...MODEL_PROGRAMS.map(({ name }) => name)]);
 
 /** Lists the backends that can be written, for messages. */
 const BACKENDS_WANTED = `${[...COMPLETE].join(', ')}, cmd:COMMAND, worker:COMMAND or exe:FILE#NAME`;
+
+/** Returns the backend that the run or the stage names, as it is written; undefined or empty where none is configured. */
+export function writtenBackend(ofRun: string | undefined, graph: Graph, node: GraphNode): string | undefined {
+  return ofRun ?? (nodeAttribute(node, 'backend') || graphAttribute(graph, 'backend'));
+}
+
+/** Returns whether a stage is simulated: that is its backend, or it has none. */
+export function isSimulatedStage(ofRun: string | undefined, graph: Graph, node: GraphNode): boolean {
+  return backendKind(writtenBackend(ofRun, graph, node) || SIMULATED) === SIMULATED;
+}
 
 /** @param own backends of the embedding program, which win over built-in ones. Throws a permanent `StageError` for an unknown kind. */
 export function backendFor(written: string, own: Backends = new Map()): OwnBackend {

@@ -4,10 +4,11 @@
  */
 import type { CallKey, OpPath } from '../../../journal/ids.js';
 import type { JournalStore } from '../../../journal/store.js';
-import { usable } from '../../../replay/memo/memo.js';
+import { isSimulated, usable, type Memo } from '../../../replay/memo/memo.js';
 import { costsOfResults, pricesOf, type CostsByFunction } from '../../../replay/resume/estimate.js';
 import { pipelineState } from '../../../replay/pipeline/pipeline-state.js';
 import type { Received } from '../../../replay/pipeline/received-replies.js';
+import { isSimulatedStage } from '../../pipeline/backends/select-backend.js';
 import { compilePipeline } from '../../pipeline/model/compiled-pipeline.js';
 import { stepsAhead, type PlannedNode } from '../../pipeline/walk/steps-ahead.js';
 import { workflowFor } from '../project.js';
@@ -105,17 +106,18 @@ async function planIn(options: PipelineRunOptions, world: World, calls: StageCal
   const state = resumed?.state ?? pipelineState.initial();
   const enterAt = resumed?.enterAt ?? (found && 'enterAt' in found ? found.enterAt : undefined);
   const { nodes, afterwards } = stepsAhead(plan, state, enterAt, { continues: options.resume === '' });
-  const { recorded, keys, waiting, costs, warnings } = await recordedStages(store, graph.name, recordable, resumed);
+  const { all, real, waiting, costs, warnings } = await recordedStages(store, graph.name, recordable, resumed);
   notices.push(...warnings);
   const mayReuse = options.checkpoint || (options.forks ?? []).length > 0 || (resumed?.replies.size ?? 0) > 0;
   const replyOf = ({ node, op: nodeOp, callsModel }: PlannedNode): PlannedStep['reply'] => {
     if (!callsModel) return null;
+    const { functions, keys } = isSimulatedStage(options.backend, graph, plan.node(node)) ? all : real;
     // A reply that was rejected since is there, and the call is made again.
     const isHere = ([op, { reply }]: readonly [OpPath, Received]): boolean =>
       isReplyOf(op, nodeOp) && reply !== undefined && keys.has(reply);
     if ([...state.received].some(isHere)) return 'reused';
     if (resumed && waiting.some((op) => isInReplyOf(op, nodeOp))) return 'received';
-    return mayReuse && recorded.has(`${graph.name}.${node}`) ? 'if-same' : 'executed';
+    return mayReuse && functions.has(`${graph.name}.${node}`) ? 'if-same' : 'executed';
   };
   const parts: StepParts = {
     calls,
@@ -191,11 +193,18 @@ function isInReplyOf(op: OpPath, nodeOp: string): boolean {
   return op.startsWith(`${nodeOp}/`) && /^\/try#\d+\/model#0(?:\/|$)/.test(op.slice(nodeOp.length));
 }
 
-interface RecordedStages {
+class UsableResults {
   /** The functions of model stages that have a usable result of this pipeline or of a fork source. */
-  readonly recorded: ReadonlySet<string>;
+  readonly functions = new Set<string>();
   /** The calls that have a usable result of this pipeline. */
-  readonly keys: ReadonlySet<CallKey>;
+  readonly keys = new Set<CallKey>();
+}
+
+interface RecordedStages {
+  /** Those that a simulated stage may reuse. */
+  readonly all: UsableResults;
+  /** Those among them that are not simulated. */
+  readonly real: UsableResults;
   /** The calls whose results wait for the guards behind them. */
   readonly waiting: readonly OpPath[];
   /** The costs of all recorded replies, those among them that are not reused or were invalidated since. */
@@ -227,14 +236,18 @@ async function recordedStages(
   });
   const unusable = new Set(invalidated);
   const unusableForked = new Set([...refused, ...own.memo.refused]);
-  const functions = new Set<string>();
-  const keys = new Set<CallKey>();
-  for (const [key, { fn }] of usable(own.memo)) {
-    if (unusable.has(key)) continue;
-    functions.add(fn);
-    keys.add(key);
-  }
-  for (const { memo } of forks) for (const [key, { fn }] of usable(memo)) if (!unusableForked.has(key)) functions.add(fn);
+  const [all, real] = [new UsableResults(), new UsableResults()];
+  const add = (memo: Memo, isUnusable: (key: CallKey) => boolean, isOwn: boolean): void => {
+    for (const [key, entry] of usable(memo)) {
+      if (isUnusable(key)) continue;
+      for (const { functions, keys } of isSimulated(memo, entry) ? [all] : [all, real]) {
+        functions.add(entry.fn);
+        if (isOwn) keys.add(key);
+      }
+    }
+  };
+  add(own.memo, (key) => unusable.has(key), true);
+  for (const { memo } of forks) add(memo, (key) => unusableForked.has(key), false);
   const results = [own, ...forks].flatMap(({ memo }) => [...memo.entries.values()]);
   const kept = costsOfResults(results.map(({ fn, result }) => ({ fn, costUsd: result?.costUsd, endedMs: result?.endedMs })));
   const earlier = await costsInRuns(
@@ -243,5 +256,5 @@ async function recordedStages(
     [...loaded.memo.called.keys()].filter((fn) => !kept.has(fn)),
   );
   const waiting = [...own.memo.unjudged].flatMap(([key, { by }]) => (unusable.has(key) ? [] : [by.op]));
-  return { recorded: functions, keys, waiting, costs: new Map([...kept, ...earlier]), warnings };
+  return { all, real, waiting, costs: new Map([...kept, ...earlier]), warnings };
 }

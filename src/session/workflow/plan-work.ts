@@ -61,14 +61,15 @@ export interface PlanReport {
  * @param phases undefined for a program of the library
  */
 export async function planWork(planned: PlannedWork, phases: readonly string[] | undefined): Promise<PlanReport> {
-  const { options: given } = planned;
+  const { options: given, settings } = planned;
   const { script, project, workingDirectory, io, environment, signal, name } = given;
   const world = createLiveWorld({ ...io, environment: withoutOwnSecrets(environment), signal });
   try {
     const store = readOnlyStore(await openRunStore(given, world));
     const isBare = given.cache.resume === undefined && given.cache.fresh !== true;
     const options = isBare ? { ...given, cache: { ...given.cache, resume: '' } } : given;
-    const record = workflowRecord(options, { phases, input: null, store, onStart: () => undefined });
+    const backend = settings.backend ?? project.config.agent?.backend;
+    const record = workflowRecord(options, { phases, input: null, backend, store, onStart: () => undefined });
     const opened = await openPriorRuns({
       store,
       project: { ...project, workingDirectory },

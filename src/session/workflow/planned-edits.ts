@@ -1,4 +1,7 @@
-/** Tells, for a plan, which results `--changed` does not reuse: their calls would be made another way now. workflows-js.md 6.3 and 7. */
+/**
+ * Tells, for a plan, which results are not reused because their calls would be made another way now: simulated ones where calls are not
+ * simulated, and those that `--changed` refuses. workflows-js.md 6.3 and 7.
+ */
 import path from 'node:path';
 import { sha256 } from '../../../journal/canonical.js';
 import type { EventOf } from '../../../journal/event.js';
@@ -6,6 +9,7 @@ import { textOfRef, type CallKey, type Fingerprint } from '../../../journal/ids.
 import type { JournalStore } from '../../../journal/store.js';
 import { foldRun } from '../../../replay/fold/fold-run.js';
 import type { Projection } from '../../../replay/fold/projection.js';
+import { SIMULATED } from '../../../journal/facts/simulated.js';
 import {
   completeDefinition,
   definitionChanges,
@@ -13,7 +17,7 @@ import {
   isRefused,
   type RecordedDefinition,
 } from '../../../replay/memo/definitions.js';
-import { usable, type UsableEntry } from '../../../replay/memo/memo.js';
+import { isSimulated, usable, type UsableEntry } from '../../../replay/memo/memo.js';
 import type { ForkSource } from '../../../replay/memo/overlay.js';
 import { readPayload } from '../../../replay/reports/call/call-record.js';
 import { AGENT_FUNCTION } from '../../../replay/workflows/resolve-workflow-target.js';
@@ -32,7 +36,7 @@ import type { World } from '../../world/world.js';
 import { currentModules } from '../script/current-definitions.js';
 import type { RunOptions } from '../script/run-options.js';
 import { agentDefinition } from './workflow-files.js';
-import { backendFor, modelFor, SIMULATED, type AgentSettings } from './recorded-work.js';
+import { backendFor, modelFor, type AgentSettings } from './recorded-work.js';
 
 export interface PlannedWork {
   readonly options: RunOptions;
@@ -59,17 +63,21 @@ export async function plannedEdits(
   now: Now,
 ): Promise<(entry: UsableEntry) => boolean> {
   const { changed = 'serve' } = work.options.cache;
-  if (changed === 'serve') return () => false;
-  const there = await programNow(store, work, now);
+  const there = changed === 'serve' ? undefined : await programNow(store, work, now);
   const refused = new Set<string>();
   const runs = new Map<string, Promise<ReadonlyMap<CallKey, EventOf<'call.started'>>>>();
   for (const { memo, definitions } of sources) {
     for (const [key, entry] of usable(memo)) {
+      const wasSimulated = isSimulated(memo, entry);
+      if (!wasSimulated && there === undefined) continue;
       const { ref, seq } = entry.result;
       const events = runs.get(ref.run) ?? foldRun(store, ref, starts);
       runs.set(ref.run, events);
       const start = (await events).get(key);
+      const isNoResult = wasSimulated && start !== undefined && !simulatesNow(await requestIn(store, start), work);
       const recorded = start && definitions.get(start.fingerprint);
+      if (isNoResult) refused.add(textOfRef({ run: ref.run, seq }));
+      if (isNoResult || there === undefined) continue;
       const own = recorded && (await definitionNow(start, recorded, { store, work, there }));
       const parts = own && (await there.withHeld(start, own)).parts;
       const changes = parts ? definitionChanges(recorded, completeDefinition(parts)) : [];
@@ -146,12 +154,30 @@ async function definitionNow(
     const parts = [...body, ...(version === undefined ? [] : [{ kind: 'variable', name: VERSION, digest: sha256(version) } as const])];
     return { fingerprint: '' as Fingerprint, parts };
   }
-  const read = await readPayload(store, args, key);
-  if (!('value' in read) || !Array.isArray(read.value)) return undefined; // it holds a secret
-  const request = read.value[1] as AgentOptions; // checked before it was recorded
+  const request = await requestIn(store, { args, key });
+  if (request === undefined) return undefined;
   const definition = request.agentType === undefined ? undefined : agentDefinition(request.agentType, { ...options, home: settings.home });
   const model = request.model ?? modelFor(options, settings);
-  const isSimulated = options.script.kind === 'file' && settings.backend === SIMULATED; // as in a run: whatever a script names
-  const backend = backendFor(options, isSimulated ? SIMULATED : (request.backend ?? settings.backend));
+  const backend = backendFor(options, backendNow(request, { options, settings }));
   return there.complete(definitionOfAgent(backend, model, request, definition), backend);
+}
+
+/** The options of a recorded agent; undefined where they hold a secret. */
+async function requestIn(
+  store: JournalStore,
+  { args, key }: Pick<EventOf<'call.started'>, 'args' | 'key'>,
+): Promise<AgentOptions | undefined> {
+  const read = await readPayload(store, args, key);
+  return 'value' in read && Array.isArray(read.value) ? (read.value[1] as AgentOptions) : undefined; // checked before it was recorded
+}
+
+/** Undefined where only the configuration may name one. */
+function backendNow(request: Pick<AgentOptions, 'backend'>, { options, settings }: PlannedWork): string | undefined {
+  const isTrial = options.script.kind === 'file' && settings.backend === SIMULATED; // as in a run: whatever a script names
+  return isTrial ? SIMULATED : (request.backend ?? settings.backend);
+}
+
+/** Returns whether an agent would be simulated. One whose options are unknown is taken for one that names no backend. */
+function simulatesNow(request: AgentOptions | undefined, work: PlannedWork): boolean {
+  return (backendNow(request ?? {}, work) ?? work.options.project.config.agent?.backend) === SIMULATED;
 }

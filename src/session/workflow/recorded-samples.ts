@@ -67,7 +67,7 @@ function takingFrom(
   known: ((plain: CallKey) => CallKey) | undefined,
   cache: Pick<ResultCache, 'secretKeys'>,
 ): WorkflowPorts['take'] {
-  return async ({ op, digits, hasSecret, keyOf }) => {
+  return async ({ op, digits, isSimulated, hasSecret, keyOf }) => {
     const keyed = hasSecret ? await cache.secretKeys() : known;
     const keysOf = (number: number): [CallKey, ...CallKey[]] => {
       const plain = keyOf(number);
@@ -78,6 +78,7 @@ function takingFrom(
     return samples.take({
       op,
       digits,
+      isSimulated,
       keysOf(number) {
         const found = keys.get(number) ?? keysOf(number);
         keys.set(number, found);

@@ -6,6 +6,7 @@ import path from 'node:path';
 import type { Script } from '../../../grammar/ast.js';
 import type { Json } from '../../../journal/event.js';
 import type { RunRef } from '../../../journal/ids.js';
+import { SIMULATED } from '../../../journal/facts/simulated.js';
 import { MlldError } from '../../errors.js';
 import { isLikeOption } from '../../calls/backends/program.js';
 import { createModule, type ModuleFacts } from '../../language/source-module.js';
@@ -70,7 +71,14 @@ export async function openWork(
   const { project, io } = given;
   const store = given.cache.noCheckpoint ? undefined : await openRunStore(given, supervised.world);
   let start: WorkflowStart = { clock: io.nowMs(), seed: 'unrecorded' };
-  const record = { phases, input, budgetTokens: settings.totalTokens, store, onStart: (begun: WorkflowStart) => void (start = begun) };
+  const record = {
+    phases,
+    input,
+    budgetTokens: settings.totalTokens,
+    backend: settings.backend ?? project.config.agent?.backend,
+    store,
+    onStart: (begun: WorkflowStart) => void (start = begun),
+  };
   const options: RunOptions = {
     ...given,
     cache: { ...given.cache, ...(store && { record: true }) },
@@ -116,8 +124,6 @@ function backendOfScript(
     hint: 'add it to "agent": { "backends": […] } in mlld-config.json, if the script may start it',
   });
 }
-
-export const SIMULATED = 'simulated';
 
 /** As `backendFor`; throws AGENT_BACKEND for a program that is not on PATH, too. */
 export function installedBackend(options: Pick<RunOptions, 'project' | 'environment'>, written: string | undefined): AgentPorts['backend'] {

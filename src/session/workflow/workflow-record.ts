@@ -3,7 +3,8 @@ import { startOfRun } from '../../../replay/fold/fold-run.js';
 import type { Json } from '../../../journal/event.js';
 import type { RunRef } from '../../../journal/ids.js';
 import type { JournalStore } from '../../../journal/store.js';
-import { usable } from '../../../replay/memo/memo.js';
+import { SIMULATED } from '../../../journal/facts/simulated.js';
+import { isSimulated, usable } from '../../../replay/memo/memo.js';
 import { AGENT_FUNCTION, resolveWorkflowTarget } from '../../../replay/workflows/resolve-workflow-target.js';
 import type { Selector } from '../../../replay/resume/selector.js';
 import { randomDigits } from '../../world/host.js';
@@ -22,13 +23,18 @@ interface RecordParts {
   readonly phases: readonly string[] | undefined;
   readonly input: Json;
   readonly budgetTokens?: number | undefined;
+  /** The backend of agents that name none. */
+  readonly backend: string | undefined;
   readonly store: JournalStore | undefined;
   readonly onStart: (start: WorkflowStart) => void;
 }
 
 const SEED_DIGITS = 16;
 
-export function workflowRecord({ io, cache }: RunOptions, { phases, input, budgetTokens, store, onStart }: RecordParts): WorkflowRecord {
+export function workflowRecord(
+  { io, cache }: RunOptions,
+  { phases, input, budgetTokens, backend, store, onStart }: RecordParts,
+): WorkflowRecord {
   const continues = cache.resume !== undefined || cache.checkpoint === true || cache.changed !== undefined;
   return {
     async facts(prior) {
@@ -49,7 +55,7 @@ export function workflowRecord({ io, cache }: RunOptions, { phases, input, budge
       });
     },
     // The report of a program says what it reused, to who knows no flags.
-    notice: (prior) => phases && noticeAbout(prior, { continues, isFresh: cache.fresh === true }),
+    notice: (prior) => phases && noticeAbout(prior, { continues, isFresh: cache.fresh === true, isTrial: backend === SIMULATED }),
   };
 }
 
@@ -65,13 +71,16 @@ async function startOf(store: JournalStore, ref: RunRef): Promise<WorkflowStart 
 /** Says how many results there are to reuse, to who continues a work and to who may not know that there is one. */
 function noticeAbout(
   { loaded, invalidations }: OpenedPriorRuns,
-  { continues, isFresh }: { readonly continues: boolean; readonly isFresh: boolean },
+  { continues, isFresh, isTrial }: { readonly continues: boolean; readonly isFresh: boolean; readonly isTrial: boolean },
 ): string | undefined {
   const last = loaded.runs.at(-1);
-  const count = [...usable(loaded.memo)].length;
+  const found = [...usable(loaded.memo)];
+  const count = found.length;
   if (!last || count === 0 || isFresh || invalidations.length > 0) return undefined; // an invalidation has a line of its own
   const results = count === 1 ? '1 result' : `${count} results`;
-  if (continues) return `continuing: ${results} of earlier runs can be reused`;
+  const simulated = isTrial ? 0 : found.filter(([, entry]) => isSimulated(loaded.memo, entry)).length;
+  const except = simulated === 0 ? '' : `; ${count === simulated ? '' : `${simulated} of them `}by simulated agents only`;
+  if (continues) return `continuing: ${results} of earlier runs can be reused${except}`;
   const isBroken = last.finished?.status !== 'completed' && last.liveness !== 'running';
-  return isBroken ? `the last run did not end: --resume would reuse ${results} of it and of earlier runs` : undefined;
+  return isBroken ? `the last run did not end: --resume would reuse ${results} of it and of earlier runs${except}` : undefined;
 }

@@ -1,10 +1,11 @@
 /** Stands in for agents, so that a script can be tried: a text, or the smallest data that fits the schema. Costs nothing. */
 import type { Json } from '../../../journal/event.js';
 import { isObject, type JsonObject } from '../../../journal/json-object.js';
+import { SIMULATED } from '../../../journal/facts/simulated.js';
 import type { AgentBackend } from './backend.js';
 
 export const simulatedBackend: AgentBackend = {
-  name: 'simulated',
+  name: SIMULATED,
   async ask(frame, { request: { schema, label, prompt } }) {
     frame.attempt?.report?.usage({ inputTokens: 0, outputTokens: 0, costUsd: 0 });
     if (schema) return { data: smallest(schema, schema, 0) };

@@ -10,6 +10,7 @@ import { programLane } from '../../calls/lanes/program-lane.js';
 import type { FailureClass } from '../../calls/failure.js';
 import type { CallOptions } from '../../calls/options.js';
 import { compileSchema, type ResultSchema } from '../../calls/schema/compile-schema.js';
+import { SIMULATED } from '../../../journal/facts/simulated.js';
 import { callFailureOf } from '../../runtime/calls/call-failure.js';
 import type { Definition } from '../../runtime/definitions/definition.js';
 import { Denial } from '../../runtime/denial.js';
@@ -50,7 +51,8 @@ export async function askAgent(ports: AgentPorts, branch: Branch, request: Agent
   const { run } = frame;
   const backend = request.backend === undefined ? ports.backend : backendFor(ports, request.backend);
   const model = request.model ?? ports.model;
-  const call = sampledCall(ports, branch, { kind: FN, fn: FN, args: [request.prompt, request.asked], site });
+  const isSimulated = backend.name === SIMULATED;
+  const call = sampledCall(ports, branch, { kind: FN, fn: FN, args: [request.prompt, request.asked], site, isSimulated });
   const phase = request.phase ?? branch.phase;
   const { records, reuses } = run.cache.policy();
   if (!records && !reuses) refuseWithoutBudget(ports);

@@ -7,6 +7,7 @@ export interface SampledCall {
   readonly op: OpPath;
   /** The digits of the key of its first sample, which its path has if no secret is in it. */
   readonly digits: string;
+  readonly isSimulated: boolean;
   /** A secret is in the request: the key to record it under is a keyed one. */
   readonly hasSecret: boolean;
   /** Returns the plain key of the sample of this number, from 1. */

@@ -32,6 +32,7 @@ interface CalledFunction {
   /** Identifies the call in the place of its arguments. */
   readonly key?: readonly Json[] | undefined;
   readonly site: CallFacts['site'];
+  readonly isSimulated?: boolean;
 }
 
 /** Completes the operation; its `llm` may replace `request`. */
@@ -63,7 +64,7 @@ const SECRET_DIGITS = 'secret';
 const PREVIEW_UNITS = 80;
 
 export function sampledCall(ports: Pick<AgentPorts, 'take' | 'elapsedOf'>, branch: Branch, called: CalledFunction): SampledCall {
-  const { kind, fn, args, key: identity, site } = called;
+  const { kind, fn, args, key: identity, site, isSimulated = false } = called;
   const { op: around, run, module } = branch.frame;
   const requestOf = (number: number, asked: readonly Json[]): CallRequest => ({ fn, args: asked, ...(number > 1 && { attempt: number }) });
   const keyOf = (number: number, asked: readonly Json[]): CallKey => callKey(requestOf(number, asked));
@@ -78,7 +79,7 @@ export function sampledCall(ports: Pick<AgentPorts, 'take' | 'elapsedOf'>, branc
   async function sample(sent: readonly Value[]): Promise<TakenSample> {
     const asked = askedOf(sent);
     const hasSecret = sent.some(isSecret) || run.secrets.contains(asked);
-    return (taking ??= ports.take({ op, digits, hasSecret, keyOf: (number) => keyOf(number, asked) }));
+    return (taking ??= ports.take({ op, digits, isSimulated, hasSecret, keyOf: (number) => keyOf(number, asked) }));
   }
   const request = async (sent: readonly Value[]): Promise<FormedCall> => {
     const { number } = await sample(sent);

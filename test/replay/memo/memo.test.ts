@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import type { Fact, FactOf, Json } from '../../../journal/event.js';
-import { opPath, seqOf, type EventRef } from '../../../journal/ids.js';
-import { usableEntry, memo, usable } from '../../../replay/memo/memo.js';
+import { sha256 } from '../../../journal/canonical.js';
+import { opPath, seqOf, type EventRef, type Fingerprint } from '../../../journal/ids.js';
+import { usableEntry, memo, usable, type Memo } from '../../../replay/memo/memo.js';
 import { unjudgedCalls } from '../../../replay/memo/overlay.js';
 import { calledLately } from '../../../replay/resume/predict-calls.js';
 import { fold, type Entry } from '../../../replay/fold/projection.js';
@@ -71,6 +72,39 @@ describe('memo', () => {
     const offered: Fact = { type: 'call.offered', key: callKeyOf('ebb'), op: opPath('main/ask#0'), fn: 'ask' };
     const state = fold(memo, run(runRef(1), [offered, ...call('main/ask#0', 'ebb', { outcome: 'failed' })]));
     expect(state.entries.get(callKeyOf('ebb'))).toMatchObject({ preview: 'ebb', result: undefined });
+  });
+
+  it('keeps the result of a model when the call is simulated, and replaces a simulated one', () => {
+    const defined = (backend: string): Fact => ({
+      type: 'definition.recorded',
+      fn: 'ask',
+      fingerprint: backend as Fingerprint,
+      parts: [{ kind: 'variable', name: 'backend', digest: sha256(backend) }],
+    });
+    const by = (backend: string, outcome: 'completed' | 'received' = 'completed'): Fact[] => [
+      defined(backend),
+      ...call('main/ask#0', 'ebb').flatMap((fact): Fact[] => {
+        if (fact.type === 'call.started') return [{ ...fact, fingerprint: backend as Fingerprint }];
+        if (outcome === 'completed') return [fact];
+        return fact.type === 'call.completed' ? [{ ...fact, type: 'result.received' }] : [];
+      }),
+    ];
+    const after = (...calls: Fact[][]): Memo =>
+      fold(
+        memo,
+        calls.flatMap((facts, index) => run(runRef(index + 1), facts)),
+      );
+    const usedRun = (state: Memo): unknown => usableEntry(state, callKeyOf('ebb'))?.result.ref;
+    expect(usedRun(after(by('claude'), by('simulated')))).toEqual(runRef(1));
+    expect(usedRun(after(by('simulated'), by('simulated')))).toEqual(runRef(2));
+    expect(usedRun(after(by('simulated'), by('claude')))).toEqual(runRef(2));
+    // Older programs recorded no parts.
+    expect(usedRun(after(call('main/ask#0', 'ebb'), by('simulated')))).toEqual(runRef(1));
+    expect([...unjudgedCalls(after(by('claude', 'received'), by('simulated', 'received')))]).toMatchObject([
+      [callKeyOf('ebb'), { fingerprint: 'claude', result: { ref: runRef(1) } }],
+    ]);
+    const waiting = after(by('claude', 'received'), by('simulated'));
+    expect([usedRun(waiting), [...unjudgedCalls(waiting)].length]).toEqual([undefined, 1]);
   });
 
   it('keeps an earlier result when a second execution fails', () => {

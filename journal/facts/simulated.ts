@@ -1,0 +1,14 @@
+/** Recognises calls of the backend that stands in for a model, with which a run is tried. */
+import { sha256 } from '../canonical.js';
+import type { DefinitionPart } from '../event.js';
+
+export const SIMULATED = 'simulated';
+/** A variable of a script has the digest of its JSON, which is another one. */
+const SIMULATED_DIGEST: string = sha256(SIMULATED);
+
+/** Returns whether calls with this definition are simulated: no model is asked, and their results are no model's. */
+export function simulates(parts: readonly DefinitionPart[]): boolean {
+  return parts.some(
+    ({ kind, name, digest, inBackend }) => kind === 'variable' && name === 'backend' && !inBackend && digest === SIMULATED_DIGEST,
+  );
+}
