@@ -16,8 +16,7 @@ import { openProgress } from '../render/progress/open.js';
 import type { ProgressForm } from '../options/run-request.js';
 import type { Io, Signal } from '../terminal/io.js';
 import { oneLine } from '../render/one-line.js';
-import { shellWords } from '../../journal/shell-words.js';
-import { pipelineAgainCommand, pipelineResumeCommand } from '../render/resume-command.js';
+import { pipelineAgainCommand, pipelineAnewCommand, pipelineResumeCommand, type RecordedCommand } from '../render/resume-command.js';
 import { styleFor } from '../render/style.js';
 import { renderCompleted, renderDiagnostics, renderProgressOf } from '../render/reports/pipeline.js';
 import { renderOpenQuestion, renderQuestion } from '../render/question.js';
@@ -169,7 +168,7 @@ async function conclude(io: Io, { target, argv, elapsedMs, signal }: Ended, repo
     if (pause) io.stderr((await import('../render/pause.js')).renderPause(error));
     else io.stderr(`${pipeline}: ${status === 'failed' ? 'failed' : status}: ${oneLine(messageOf(error))}\n`);
   }
-  if (isCompleted && unresolvedBefore > 0) io.stderr(leftBefore(unresolvedBefore, target));
+  if (isCompleted && unresolvedBefore > 0) io.stderr(leftBehind(unresolvedBefore, 'runs that this one continues', command));
   const { renderCallSummary, renderChildCalls, renderNoCalls } = await import('../render/call-summary.js');
   if (childCalls) io.stderr(renderChildCalls(childCalls));
   if (calls) io.stderr(renderCallSummary(calls, { elapsedMs, next }));
@@ -177,14 +176,11 @@ async function conclude(io: Io, { target, argv, elapsedMs, signal }: Ended, repo
   if (pause && next !== undefined) io.stderr((await import('./conclude.js')).timerCommand(io, next));
 }
 
-/** The words of a resumed run do not say with which values its first run was started. */
-function leftBefore(count: number, target: string): string {
-  const calls =
-    count === 1
-      ? '1 call of the runs that this one continues has no result'
-      : `${count} calls of the runs that this one continues have no result`;
-  const again = shellWords(['mlld', 'run', target, '--checkpoint']);
-  return `  ${calls}: ${again}, with the --set of the first run, executes ${count === 1 ? 'it' : 'them'} again\n`;
+/** Says how calls are executed again that have no result, and that no resume reaches. `whose`: `run`, `runs that this one continues`. */
+function leftBehind(count: number, whose: string, command: RecordedCommand): string {
+  const calls = count === 1 ? `1 call of the ${whose} has no result` : `${count} calls of the ${whose} have no result`;
+  const again = pipelineAgainCommand(command) ?? `${pipelineAnewCommand(command)}, with the --set of the first run,`;
+  return `  ${calls}: ${again} executes ${count === 1 ? 'it' : 'them'} again\n`;
 }
 
 function refuseBackend(written: string): void {

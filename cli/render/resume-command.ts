@@ -72,9 +72,7 @@ export function pipelineResumeCommand(command: RecordedCommand, node?: string): 
     const people = isUpload(workflow) ? ['--ask', 'remote'] : [];
     return shownWords(['mlld', 'run', workflow, '--resume', ...target, ...people, ...added]);
   }
-  const isValue = (word: string, before: string | undefined): boolean =>
-    (before === '--resume' && !word.startsWith('-') && word !== name) || before === '--max-calls';
-  const kept = argv.filter((word, index) => !isNotResumed(word) && !isValue(word, argv[index - 1]));
+  const kept = argv.filter((word, index) => !isNotResumed(word) && !isOptionValue(word, argv[index - 1], name));
   return shownWords(['mlld', 'run', ...(kept[0] === 'run' ? kept.slice(1) : kept), '--resume', ...target, ...added]);
 }
 
@@ -86,6 +84,25 @@ export function pipelineAgainCommand({ argv }: RecordedCommand): string | undefi
   if (argv.length === 0 || argv.some(isNotResumed)) return undefined;
   const kept = argv.filter((word) => word !== '--checkpoint');
   return shownWords(['mlld', 'run', ...(kept[0] === 'run' ? kept.slice(1) : kept), '--checkpoint']);
+}
+
+/**
+ * As `pipelineAgainCommand`, for a run that resumed another one: the words that its first run was started with are not known, so the
+ * `--set` of that one is left to the user, and a `--set` of the resume, which had no effect, is left out.
+ */
+export function pipelineAnewCommand({ name = '', argv }: RecordedCommand): string {
+  const isLeftOut = (word: string): boolean => isNotResumed(word) || /^--set(?:=|$)/.test(word) || word === '--checkpoint';
+  const kept = argv.filter((word, index) => {
+    const before = argv[index - 1];
+    return !isLeftOut(word) && before !== '--set' && !isOptionValue(word, before, name);
+  });
+  const words = kept.length === 0 ? [name] : kept[0] === 'run' ? kept.slice(1) : kept;
+  return shownWords(['mlld', 'run', ...words, '--checkpoint']);
+}
+
+/** Returns whether a word belongs to the option before it, with which it is left out. */
+function isOptionValue(word: string, before: string | undefined, name: string | undefined): boolean {
+  return (before === '--resume' && !word.startsWith('-') && word !== name) || before === '--max-calls';
 }
 
 function isNotResumed(word: string): boolean {

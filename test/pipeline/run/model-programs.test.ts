@@ -272,6 +272,18 @@ describe('parallel branches', () => {
     );
   });
 
+  it('are executed again with the backend of the run that was resumed behind them', async () => {
+    const late = `${branches(2)}; late [prompt="late."]`.replace('fan -> exit', 'fan -> late -> exit');
+    const project = await shop(late);
+    const crash = rule('part 1.', 'crash');
+    await project.run({ match: [crash, rule('late.', 'quota')] }, '--backend', 'claude');
+    const words = ['--backend', 'claude', '--set', 'berth=5', '--retries', '2'];
+    const { stderr } = await project.run({ match: [crash] }, '--resume', ...words);
+    const hint =
+      'has no result: mlld run p.dot --backend claude --retries 2 --checkpoint, with the --set of the first run, executes it again\n';
+    expect(stderr).toContain(`1 call of the runs that this one continues ${hint}`);
+  });
+
   it('leave a pipeline incomplete that is resumed behind them, until their calls are made again', async () => {
     const project = await shop(`${branches(2)}; late [prompt="late."]`.replace('fan -> exit', 'fan -> late -> exit'), 'backend=claude');
     const crash = rule('part 1.', 'crash');
