@@ -117,4 +117,9 @@ export interface PipelineReport extends Omit<RunOutcome, 'resume'> {
   readonly error?: RunError;
   /** Says why there was nothing to do. */
   readonly notice?: string;
+  /**
+   * With `notice`: counts the calls of the completed run that have no result. `argv` are the recorded words of its command line. Absent:
+   * there are none.
+   */
+  readonly left?: { readonly unresolved: number; readonly argv: readonly string[] };
 }

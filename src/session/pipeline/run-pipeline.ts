@@ -73,7 +73,7 @@ async function prepareAndRun(asked: PipelineRunOptions, world: World, signal: Ab
   const unlock = await lockToResume(options, store); // PIPELINE-4
   try {
     const found = options.resume === undefined ? undefined : await findResumption(recordable, store, plan);
-    if (found && 'notice' in found) return { status: 'completed', pipeline: graph.name, notice: found.notice };
+    if (found && 'notice' in found) return { status: 'completed', pipeline: graph.name, ...found };
     let beginning: RunBeginning = { set: recordable.set, unresolvedBefore: 0, ...found, number: 1 };
     const { unresolvedBefore } = beginning;
     if (beginning.resumed) {

@@ -272,6 +272,19 @@ describe('parallel branches', () => {
     );
   });
 
+  it('are named where a completed run is resumed, with the command that executes them again', async () => {
+    const project = await shop(branches(2));
+    const words = ['--backend', 'claude', '--set', 'berth=4'];
+    expect(await project.run({ match: [rule('part 1.', 'crash')] }, ...words)).toMatchObject({ status: 4 });
+    const { status, stderr } = await project.run({}, '--resume');
+    expect(stderr).toMatch(
+      /is completed: there is nothing to resume\n {2}1 call of the run has no result: mlld run p\.dot --backend claude --set berth=4 --checkpoint executes it again\n/,
+    );
+    expect(status).toBe(0);
+    expect((await project.run({}, ...words, '--checkpoint')).stderr).toContain('2 calls: 1 reused, 1 executed');
+    expect((await project.run({}, '--resume')).stderr).not.toContain('no result');
+  });
+
   it('are executed again with the backend of the run that was resumed behind them', async () => {
     const late = `${branches(2)}; late [prompt="late."]`.replace('fan -> exit', 'fan -> late -> exit');
     const project = await shop(late);
@@ -282,6 +295,7 @@ describe('parallel branches', () => {
     const hint =
       'has no result: mlld run p.dot --backend claude --retries 2 --checkpoint, with the --set of the first run, executes it again\n';
     expect(stderr).toContain(`1 call of the runs that this one continues ${hint}`);
+    expect((await project.run({}, '--resume')).stderr).toContain(`nothing to resume\n  1 call of the run ${hint}`);
   });
 
   it('leave a pipeline incomplete that is resumed behind them, until their calls are made again', async () => {

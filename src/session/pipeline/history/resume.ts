@@ -1,12 +1,13 @@
 /** Finds the point at which `--resume` continues a pipeline, or says why it can't or needn't. graph-pipelines.md 10.3. */
 import path from 'node:path';
 import type { JournalStore } from '../../../../journal/store.js';
+import { startOfRun } from '../../../../replay/fold/fold-run.js';
 import type { PipelineState } from '../../../../replay/pipeline/pipeline-state.js';
 import { MlldError } from '../../../errors.js';
 import type { CompiledPipeline } from '../../../pipeline/model/compiled-pipeline.js';
 import { nodeToReenter } from '../../../pipeline/walk/reentry.js';
 import { workflowFor } from '../../project.js';
-import type { PipelineRunOptions } from '../run-pipeline-options.js';
+import type { PipelineReport, PipelineRunOptions } from '../run-pipeline-options.js';
 import { childToContinue, newestChain, resumePoint, resumePointAt, type Chain, type ResumePoint } from './chain.js';
 import { addSalvagedReplies } from './salvaged-replies.js';
 import type { World } from '../../../world/world.js';
@@ -29,7 +30,7 @@ export async function findResumption(
 ): Promise<
   | Pick<RunBeginning, 'resumed' | 'continues' | 'unresolvedBefore'>
   | (Restart & Pick<RunBeginning, 'unresolvedBefore'>)
-  | { readonly notice: string }
+  | (Pick<PipelineReport, 'left'> & { readonly notice: string })
 > {
   const { name, resume: node = '', parent, io } = options;
   const workflow = workflowFor(options.project, options.file);
@@ -42,7 +43,10 @@ export async function findResumption(
       hint: 'wait for its end, or interrupt it',
     });
   }
-  if (node === '' && state.status === 'completed') return { notice: `run ${state.runId} is completed: there is nothing to resume` };
+  if (node === '' && state.status === 'completed') {
+    const left = await callsLeft(store, chain);
+    return { notice: `run ${state.runId} is completed: there is nothing to resume`, ...(left && { left }) };
+  }
   if (node === '' && state.status === 'restarted' && state.restartAt !== undefined)
     return { ...restartOf(state, state.restartAt, latest), unresolvedBefore: chain.unresolvedBefore };
   refuseWithoutFirstEvent(chain, name);
@@ -54,6 +58,11 @@ export async function findResumption(
   const resumed = node === '' ? resumePoint(chain, (now) => nodeToReenter(plan, now)) : ended;
   if (node === '' && resumed.enterAt !== undefined) checkFailedBranches(plan, state.main, resumed.enterAt);
   return { resumed, continues: latest, unresolvedBefore: resumed.unresolvedBefore };
+}
+
+/** Stages went on although calls failed, so that the pipeline reached its exit. */
+async function callsLeft(store: JournalStore, { latest, unresolvedBefore: unresolved }: Chain): Promise<PipelineReport['left']> {
+  return unresolved === 0 ? undefined : { unresolved, argv: (await startOfRun(store, latest.ref))?.argv ?? [] };
 }
 
 /**
