@@ -1,6 +1,16 @@
 /** Exports the types that the functions and types of the library name, so that a program can name them too. */
 export type { AttributeValue } from '../../grammar/dot-ast.js';
-export type { DefinitionPart, OpKind, OutputFile, Redacted, ResultForm, ResultMetadata, ReusedOutput, Usage } from '../../journal/event.js';
+export type {
+  DefinitionPart,
+  OpKind,
+  OutputFile,
+  PayloadUse,
+  Redacted,
+  ResultForm,
+  ResultMetadata,
+  ReusedOutput,
+  Usage,
+} from '../../journal/event.js';
 export type {
   AnsweredBy,
   BranchRef,
