@@ -3,12 +3,13 @@ import { sha256 } from '../canonical.js';
 import type { DefinitionPart } from '../event.js';
 
 export const SIMULATED = 'simulated';
-/** A variable of a script has the digest of its JSON, which is another one. */
-const SIMULATED_DIGEST: string = sha256(SIMULATED);
+/** A variable of a script has the digest of its JSON, which is another one. A run that looks at no definition computes none. */
+let simulatedDigest: string | undefined;
 
 /** Returns whether calls with this definition are simulated: no model is asked, and their results are no model's. */
 export function simulates(parts: readonly DefinitionPart[]): boolean {
-  return parts.some(
-    ({ kind, name, digest, inBackend }) => kind === 'variable' && name === 'backend' && !inBackend && digest === SIMULATED_DIGEST,
-  );
+  const backend = parts.find(({ kind, name, inBackend }) => kind === 'variable' && name === 'backend' && !inBackend);
+  if (backend === undefined) return false;
+  simulatedDigest ??= sha256(SIMULATED);
+  return backend.digest === simulatedDigest;
 }
