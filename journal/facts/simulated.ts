@@ -1,8 +1,8 @@
 /** Recognises calls of the backend that stands in for a model, with which a run is tried. */
 import { sha256 } from '../canonical.js';
 import type { DefinitionPart } from '../event.js';
+import { SIMULATED } from './simulated-backend.js';
 
-export const SIMULATED = 'simulated';
 /** A variable of a script has the digest of its JSON, which is another one. A run that looks at no definition computes none. */
 let simulatedDigest: string | undefined;
 

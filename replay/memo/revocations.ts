@@ -2,9 +2,10 @@
  * Folds when the results of calls were last made unusable. calls.md 15.1. The memo has one result a call, and forgets a revocation once the
  * call was made again. Results that are reused by their place, of which equal calls have several, are compared with it here.
  */
+import { SIMULATED } from '../../journal/facts/simulated-backend.js';
 import type { CallKey, EventRef, RunId, Workflow } from '../../journal/ids.js';
 import type { JournalStore, RunFile } from '../../journal/store.js';
-import { foldRun } from '../fold/fold-run.js';
+import { foldRun, startOfRun } from '../fold/fold-run.js';
 import { isRecordOfUpkeep } from '../fold/record-of-upkeep.js';
 import type { Place, Projection } from '../fold/projection.js';
 import { cameLater, type StoredResult } from './stored-result.js';
@@ -57,12 +58,17 @@ function add({ byKey }: Revocations, key: CallKey, revocation: Revocation): void
 /** Tells whether a result was revoked since it was recorded. */
 export type IsRevoked = (key: CallKey, result: Pick<StoredResult, 'ref' | 'seq'>) => boolean;
 
-/** Reads the runs that are over, with marks, since the last one that completed. Results of other runs, and of this one, are not revoked. */
+/**
+ * Reads the runs that are over, with marks, since the last one that completed and was no trial, behind which results are used all the same.
+ * Results of other runs, and of this one, are not revoked.
+ */
 export async function loadRevocations(store: JournalStore, workflow: Workflow): Promise<IsRevoked> {
   const runs = (await store.runs(workflow)).filter(({ liveness }) => liveness !== 'running');
   const state = revocations.initial();
   const order = new Map<RunId, number>();
-  for (const { ref } of runs.slice(runs.findLastIndex(isComplete) + 1)) {
+  let first = runs.length;
+  while (first > 0 && !(isComplete(runs[first - 1] as RunFile) && !(await isTrial(store, runs[first - 1] as RunFile)))) first--;
+  for (const { ref } of runs.slice(first)) {
     order.set(ref.run, order.size);
     await foldRun(store, ref, { ...revocations, initial: () => state }, { onDefect: () => undefined });
   }
@@ -73,6 +79,10 @@ export async function loadRevocations(store: JournalStore, workflow: Workflow): 
       const since = (order.get(at.run) ?? 0) - recorded;
       return since > 0 || (since === 0 && at.seq > result.seq);
     });
+}
+
+async function isTrial(store: JournalStore, { ref }: RunFile): Promise<boolean> {
+  return (await startOfRun(store, ref))?.backend === SIMULATED;
 }
 
 function isComplete(file: RunFile): boolean {

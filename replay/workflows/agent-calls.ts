@@ -1,4 +1,5 @@
 /** Folds where a run of a workflow script or program made calls: by path, digits of call keys, and phase. workflows-js.md 6, 7 and 15. */
+import { SIMULATED } from '../../journal/facts/simulated-backend.js';
 import { textOfRef, type CallKey, type EventRef, type OpPath } from '../../journal/ids.js';
 import { parentOf } from '../fold/op-path.js';
 import type { Projection } from '../fold/projection.js';
@@ -21,14 +22,27 @@ export interface AgentCalls {
   readonly about: Map<CallKey, { readonly label: string | undefined; readonly phase: string | undefined }>;
   /** In the order in which they were first reached. */
   readonly phases: Set<string>;
+  /** The run was a trial, whose simulated agents are at no path of the work: the paths are those of the runs that asked models. */
+  isTrial: boolean;
   /** Labels and phases of operations that have not ended. */
   readonly started: Map<OpPath, { readonly label: string | undefined; readonly phase: string | undefined }>;
 }
 
 export const agentCalls: Projection<AgentCalls> = {
-  initial: () => ({ byPath: new Map(), byDigits: new Map(), kinds: new Map(), about: new Map(), phases: new Set(), started: new Map() }),
+  initial: () => ({
+    byPath: new Map(),
+    byDigits: new Map(),
+    kinds: new Map(),
+    about: new Map(),
+    phases: new Set(),
+    isTrial: false,
+    started: new Map(),
+  }),
   apply(state, event, { ref }) {
     switch (event.type) {
+      case 'run.started':
+        state.isTrial = event.backend === SIMULATED;
+        return state;
       case 'checkpoint.reached':
         state.phases.add(event.name);
         return state;
@@ -36,7 +50,7 @@ export const agentCalls: Projection<AgentCalls> = {
         if (keyDigitsOf(event.op) === undefined) return state;
         state.started.set(event.op, { label: event.name, phase: event.group });
         if (event.group !== undefined) state.phases.add(event.group);
-        if (!state.byPath.has(event.op)) state.byPath.set(event.op, undefined);
+        if (!state.isTrial && !state.byPath.has(event.op)) state.byPath.set(event.op, undefined);
         return state;
       case 'call.completed':
         if (event.unusable !== undefined) return state;
@@ -58,11 +72,12 @@ export const agentCalls: Projection<AgentCalls> = {
 function noteCall(state: AgentCalls, { op, key }: { readonly op: OpPath; readonly key: CallKey }, result: EventRef): AgentCalls {
   const [, kind, digits] = CALL.exec(op) ?? [];
   if (kind === undefined || digits === undefined) return state;
-  state.byPath.set(op, key);
+  if (!state.isTrial) state.byPath.set(op, key);
   state.kinds.set(textOfRef(result), kind);
   const samples = state.byDigits.get(digits) ?? new Map<CallKey, Set<OpPath | undefined>>();
   state.byDigits.set(digits, samples);
-  samples.set(key, (samples.get(key) ?? new Set()).add(parentOf(op)));
+  const branches = samples.get(key) ?? new Set();
+  samples.set(key, state.isTrial ? branches : branches.add(parentOf(op)));
   noteAbout(state, { op, key });
   return state;
 }

@@ -5,8 +5,10 @@
  * INNER-1  An execution that was cut short, or that failed because a call inside it did, goes on with the results that it had. One that
  *          ended, or failed by itself, is made anew with all its calls, as is the next attempt.
  * INNER-2  A run that completed leaves behind only what agents had that failed: what it had not asked is asked by nobody, or anew.
+ * INNER-3  A trial, whose agents are simulated, ends no execution of an agent that asks a model.
  */
 import type { EventOf } from '../../journal/event.js';
+import { SIMULATED } from '../../journal/facts/simulated-backend.js';
 import type { CallKey, Fingerprint, OpPath } from '../../journal/ids.js';
 import type { JournalStore, RunFile } from '../../journal/store.js';
 import { foldRun } from '../fold/fold-run.js';
@@ -31,6 +33,7 @@ interface RunResults {
   /** Agents that failed because calls inside them did. */
   readonly failedInside: Set<OpPath>;
   readonly fingerprints: Map<OpPath, Fingerprint>;
+  isTrial: boolean;
   isComplete: boolean;
 }
 
@@ -47,10 +50,14 @@ const innerResults: Projection<RunResults> = {
     failures: new Set(),
     failedInside: new Set(),
     fingerprints: new Map(),
+    isTrial: false,
     isComplete: false,
   }),
   apply(state, event, place) {
     switch (event.type) {
+      case 'run.started':
+        state.isTrial = event.backend === SIMULATED;
+        return state;
       case 'call.started':
         if (AROUND.test(event.op)) state.fingerprints.set(event.op, event.fingerprint);
         return state;
@@ -120,6 +127,7 @@ export async function loadInnerResults(store: JournalStore, runs: readonly RunFi
   let failed: ReadonlySet<OpPath> | undefined = undefined;
   for (const { ref } of runs.filter(({ liveness }) => liveness !== 'running').toReversed()) {
     const run = await foldRun(store, ref, innerResults, { onDefect: () => undefined });
+    if (run.isTrial) continue; // INNER-3
     // INNER-2
     if (run.isComplete) failed = new Set([...run.failedInside].filter((agent) => failed?.has(agent) !== false));
     if (failed?.size === 0) break;

@@ -408,6 +408,11 @@ describe('the body of an error', () => {
     [{ error: { code: 402, message } }, 'quota', 402],
     [{ error: { code: 400, message } }, 'crash', 400],
     [{ type: 'error', error: { type: 'overloaded_error', message }, request_id: 'r' }, 'overloaded', undefined],
+    [{ id: 'nY', error: { message, type: 'invalid_request_error', param: null, code: 'invalid_api_key' } }, 'auth', undefined],
+    [{ error: { code: 'content_filter', message, inner_error: {}, target: 'prompt' } }, 'content', undefined],
+    [{ error: { message, type: 'server_error', object: 'error', provider_specific_fields: {} } }, 'overloaded', undefined],
+    [{ id: 'g', provider: 'p', choices: [], error: { code: 502, message } }, 'overloaded', 502],
+    [{ error: { code: 'DeploymentNotFound', message } }, 'crash', undefined],
   ])('%j has the class of its code, or of the HTTP status in it', (reply, failureClass, status) => {
     const text = Array.isArray(reply) ? JSON.stringify(reply) : reply;
     expect(read(text).failure).toEqual({ class: failureClass, evidence: 'envelope', message, ...(status && { status }) });
@@ -426,6 +431,15 @@ describe('the body of an error', () => {
     expect(read(result)).toEqual({ adapter: 'text', text });
     expect(read(result, { commandLine: './ask.sh' })).toEqual({ adapter: 'text', text });
   });
+});
+
+it('takes the class from an error in what a failed command printed, whatever stands beside it', () => {
+  const reply = { severity: 'high', error: { message: 'no', code: 503 } };
+  expect(read(reply)).toMatchObject({ adapter: 'text' });
+  expect(read(reply, {}, { exitCode: 1 }).failure).toMatchObject({ class: 'overloaded', evidence: 'envelope' });
+  expect(read(reply, { commandLine: './ask.sh' }, { exitCode: 1 }).failure).toMatchObject({ class: 'overloaded' });
+  const body = JSON.stringify({ ...reply, error: { message: 'no', code: 'content_filter' } });
+  expect(read(`HTTP/1.1 400 Bad Request\r\na: b\r\n\r\n${body}`).failure).toMatchObject({ class: 'content' });
 });
 
 describe('without a reply that is recognised', () => {

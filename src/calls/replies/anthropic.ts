@@ -30,7 +30,7 @@ export const anthropic: Adapter = {
   },
 };
 
-const OF_ERRORS: ReadonlySet<string> = new Set(['type', 'error', 'request_id']);
+const OF_ERRORS: ReadonlySet<string> = new Set(['type', 'error', 'request_id', 'requestId', 'sequence_number']);
 
 /** True for the body of an error: a result may have an error in it, so there is nothing else, and its type is one of the interface. */
 function isErrorAlone(reply: JsonObject): boolean {

@@ -20,19 +20,24 @@ export const openai: Adapter = {
   },
 };
 
-const BESIDE_ERRORS: ReadonlySet<string> = new Set(['error', 'request_id', 'user_id']);
-const OF_ERRORS: ReadonlySet<string> = new Set(['message', 'type', 'param', 'code', 'status', 'details', 'metadata', 'innererror']);
+/** Members of replies that say nothing of their content. */
+const BESIDE_ERRORS: ReadonlySet<string> = new Set(
+  'error request_id requestId user_id id object created model provider trace_id'.split(' '),
+);
+/** `DeploymentNotFound`, not `E42`. */
+const WORDS_OF_CODE = /^(?:[A-Z][a-z]+){2,}$/;
 
 /**
  * True for the body of an error, of this interface or of one that follows it, also in a list of one. A result may have an error in it, so
- * there is nothing else in the body, and the code is that of an interface: a known one, or an HTTP status.
+ * there is nothing else in the body, and the error is one of an interface by its type or its code.
  */
 function isErrorAlone(reply: JsonObject): boolean {
-  const { error } = reply;
-  if (!isObject(error) || typeof error.message !== 'string' || !('code' in error)) return false;
-  if (!Object.keys(reply).every((name) => BESIDE_ERRORS.has(name)) || !Object.keys(error).every((name) => OF_ERRORS.has(name)))
-    return false;
-  return 'type' in error || 'param' in error || classOfError(statusIn(error), [error.code]) !== undefined;
+  const { error, choices } = reply;
+  if (!isObject(error) || typeof error.message !== 'string') return false;
+  const isEmpty = Array.isArray(choices) && choices.length === 0;
+  if (!Object.keys(reply).every((name) => BESIDE_ERRORS.has(name) || (name === 'choices' && isEmpty))) return false;
+  if (classOfError(statusIn(error), [error.code, error.type]) !== undefined || /_error$/.test(String(error.type))) return true;
+  return 'code' in error && ('type' in error || 'param' in error || WORDS_OF_CODE.test(String(error.code)));
 }
 
 function isChat(reply: JsonObject): boolean {

@@ -7,6 +7,7 @@
  */
 import { withoutUndefined } from '../../values/without-undefined.js';
 import type { Json } from '../../../journal/event.js';
+import { isObject } from '../../../journal/json-object.js';
 import { classOfExit } from '../evidence/known-exits.js';
 import { classOfStatus } from '../evidence/http-status.js';
 import { knownErrorOf, knownTextOf, KNOWN_TEXT_MAX } from '../evidence/known-texts.js';
@@ -63,7 +64,8 @@ export function readReply(reply: Reply, context: ReplyContext): ReadReply {
     output,
     context.adapter ?? (asksForJson(context.commandLine) ? PROGRAMS.find((name) => name === program) : undefined),
   );
-  const adapter = adapterFor(context.adapter, program, envelope);
+  const isFailed = reply.exitCode !== 0 || (http !== undefined && classOfStatus(http.status) !== undefined);
+  const adapter = adapterFor(context.adapter, program, envelope) ?? (isFailed ? adapterOfError(context, program, envelope) : undefined);
   const reading = adapter && envelope ? adapter.read(envelope, context.nowMs) : undefined;
   const read = withoutUndefined<Omit<ReadReply, 'adapter' | 'failure'>>({
     text: reading ? reading.text : output,
@@ -121,6 +123,13 @@ function adapterFor(
   if (envelope === undefined) return undefined;
   if (own !== undefined) return ADAPTERS[own].fits(envelope) ? ADAPTERS[own] : undefined;
   return Object.values(ADAPTERS).find((adapter) => adapter.fits(envelope));
+}
+
+/** The body of a reply that failed anyway is no result: an error in it says why, whatever stands beside it. */
+function adapterOfError({ adapter }: ReplyContext, program: string | undefined, envelope: Envelope | undefined): Adapter | undefined {
+  const [reply] = envelope?.objects ?? [];
+  if (adapter !== undefined || PROGRAMS.some((name) => name === program) || !isObject(reply?.error)) return undefined;
+  return reply.type === 'error' ? anthropic : openai;
 }
 
 interface Evidences {

@@ -7,7 +7,7 @@ import type { CallOptions } from '../../calls/options.js';
 import { sha256 } from '../../../journal/canonical.js';
 import type { DefinitionPart, Json } from '../../../journal/event.js';
 import type { OpPath } from '../../../journal/ids.js';
-import { SIMULATED } from '../../../journal/facts/simulated.js';
+import { SIMULATED } from '../../../journal/facts/simulated-backend.js';
 import { siteOf } from '../../runtime/position.js';
 import type { Frame } from '../../runtime/frame.js';
 import type { LlmCall } from '../../runtime/calls/llm-call.js';

@@ -1,6 +1,6 @@
 /** Finds the backend that the text of a `backend` attribute or option names. graph-pipelines.md 7.3. */
 import { backendParts, MODEL_PROGRAMS } from '../../calls/backends/programs.js';
-import { SIMULATED } from '../../../journal/facts/simulated.js';
+import { SIMULATED } from '../../../journal/facts/simulated-backend.js';
 import { graphAttribute, nodeAttribute, type Graph, type GraphNode } from '../model/graph.js';
 import { StageError } from '../model/outcome.js';
 import type { Backend, Backends, OwnBackend } from '../stage/backend.js';

@@ -106,17 +106,17 @@ async function planIn(options: PipelineRunOptions, world: World, calls: StageCal
   const state = resumed?.state ?? pipelineState.initial();
   const enterAt = resumed?.enterAt ?? (found && 'enterAt' in found ? found.enterAt : undefined);
   const { nodes, afterwards } = stepsAhead(plan, state, enterAt, { continues: options.resume === '' });
-  const { all, real, waiting, costs, warnings } = await recordedStages(store, graph.name, recordable, resumed);
+  const { all, real, costs, warnings } = await recordedStages(store, graph.name, recordable, resumed);
   notices.push(...warnings);
   const mayReuse = options.checkpoint || (options.forks ?? []).length > 0 || (resumed?.replies.size ?? 0) > 0;
   const replyOf = ({ node, op: nodeOp, callsModel }: PlannedNode): PlannedStep['reply'] => {
     if (!callsModel) return null;
-    const { functions, keys } = isSimulatedStage(options.backend, graph, plan.node(node)) ? all : real;
+    const { functions, keys, received } = isSimulatedStage(options.backend, graph, plan.node(node)) ? all : real;
     // A reply that was rejected since is there, and the call is made again.
     const isHere = ([op, { reply }]: readonly [OpPath, Received]): boolean =>
       isReplyOf(op, nodeOp) && reply !== undefined && keys.has(reply);
     if ([...state.received].some(isHere)) return 'reused';
-    if (resumed && waiting.some((op) => isInReplyOf(op, nodeOp))) return 'received';
+    if (resumed && received.some((op) => isInReplyOf(op, nodeOp))) return 'received';
     return mayReuse && functions.has(`${graph.name}.${node}`) ? 'if-same' : 'executed';
   };
   const parts: StepParts = {
@@ -198,6 +198,8 @@ class UsableResults {
   readonly functions = new Set<string>();
   /** The calls that have a usable result of this pipeline. */
   readonly keys = new Set<CallKey>();
+  /** The calls whose results wait for the guards behind them. */
+  readonly received: OpPath[] = [];
 }
 
 interface RecordedStages {
@@ -205,8 +207,6 @@ interface RecordedStages {
   readonly all: UsableResults;
   /** Those among them that are not simulated. */
   readonly real: UsableResults;
-  /** The calls whose results wait for the guards behind them. */
-  readonly waiting: readonly OpPath[];
   /** The costs of all recorded replies, those among them that are not reused or were invalidated since. */
   readonly costs: CostsByFunction;
   readonly warnings: readonly string[];
@@ -255,6 +255,9 @@ async function recordedStages(
     loaded.runs,
     [...loaded.memo.called.keys()].filter((fn) => !kept.has(fn)),
   );
-  const waiting = [...own.memo.unjudged].flatMap(([key, { by }]) => (unusable.has(key) ? [] : [by.op]));
-  return { all, real, waiting, costs: new Map([...kept, ...earlier]), warnings };
+  for (const [key, waiting] of own.memo.unjudged) {
+    if (unusable.has(key)) continue;
+    for (const { received } of isSimulated(own.memo, waiting) ? [all] : [all, real]) received.push(waiting.by.op);
+  }
+  return { all, real, costs: new Map([...kept, ...earlier]), warnings };
 }

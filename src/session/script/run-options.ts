@@ -51,7 +51,9 @@ export interface RunIo {
 
 /** A workflow script adds facts to the start of its run, and has targets of its own. */
 export interface WorkflowRecord {
-  readonly facts: (prior: OpenedPriorRuns) => Promise<Pick<FactOf<'run.started'>, 'payload' | 'clock' | 'seed' | 'budgetTokens'>>;
+  readonly facts: (
+    prior: OpenedPriorRuns,
+  ) => Promise<Pick<FactOf<'run.started'>, 'payload' | 'clock' | 'seed' | 'budgetTokens' | 'backend'>>;
   /** Undefined for a target that means the same in every language. */
   readonly resolveTarget: (selector: Selector, request: TargetRequest) => Promise<Invalidation | undefined>;
   /** Returns a line for standard error about the prior runs. */

@@ -1,6 +1,7 @@
 /** Plans the run of a workflow script or program: the results that it would reuse, and the calls that are certain to be executed. */
 import type { CallKey, Workflow } from '../../../journal/ids.js';
-import type { Memo } from '../../../replay/memo/memo.js';
+import { SIMULATED } from '../../../journal/facts/simulated-backend.js';
+import { isSimulated, type Memo } from '../../../replay/memo/memo.js';
 import type { Estimate } from '../../../replay/resume/estimate.js';
 import { predictOutermost, reuseBy } from '../../../replay/resume/predict-calls.js';
 import { createLiveWorld } from '../../world/live.js';
@@ -87,7 +88,7 @@ export async function planWork(planned: PlannedWork, phases: readonly string[] |
     const isReused = reuseBy({ own: usable.memo, sources }, opened.selected, (entry) => !isEdited(entry));
     const predicted = [...predictOutermost(loaded.memo, sources)];
     const memos: readonly [Memo, ...Memo[]] = [loaded.memo, ...sources];
-    const isUnjudged = unjudgedIn(usable.memo, opened.selected.keys);
+    const isUnjudged = unjudgedIn(usable.memo, opened.selected.keys, backend === SIMULATED);
     const missing = predicted.filter((key) => !isReused(key));
     const toExecute = missing.filter((key) => !isUnjudged(key));
     const { estimate, executes, savedUsd } = await estimateWork({ store, runs: loaded.runs, memos, isReused, isUnjudged });
@@ -127,8 +128,12 @@ export async function planWork(planned: PlannedWork, phases: readonly string[] |
  * Returns whether the result of a call waits for guards, and no target takes it away. That of an agent waits where it is in the calls that
  * its function made: nothing is executed for them again.
  */
-function unjudgedIn({ unjudged, within, entries }: Memo, selected: ReadonlySet<CallKey>): (key: CallKey) => boolean {
-  const waits = (key: CallKey): boolean => unjudged.has(key) && !selected.has(key);
+function unjudgedIn(memo: Memo, selected: ReadonlySet<CallKey>, isTrial: boolean): (key: CallKey) => boolean {
+  const { unjudged, within, entries } = memo;
+  const waits = (key: CallKey): boolean => {
+    const waiting = unjudged.get(key);
+    return waiting !== undefined && !selected.has(key) && (isTrial || !isSimulated(memo, waiting));
+  };
   const waiting = new Set([...unjudged.keys()].filter(waits).flatMap((key) => [...(within.get(key) ?? [])]));
   for (const [key, around] of within) {
     if (waits(key) || entries.get(key)?.result !== undefined) continue;

@@ -9,7 +9,7 @@ import { textOfRef, type CallKey, type Fingerprint } from '../../../journal/ids.
 import type { JournalStore } from '../../../journal/store.js';
 import { foldRun } from '../../../replay/fold/fold-run.js';
 import type { Projection } from '../../../replay/fold/projection.js';
-import { SIMULATED } from '../../../journal/facts/simulated.js';
+import { SIMULATED } from '../../../journal/facts/simulated-backend.js';
 import {
   completeDefinition,
   definitionChanges,

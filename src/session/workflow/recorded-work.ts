@@ -6,7 +6,7 @@ import path from 'node:path';
 import type { Script } from '../../../grammar/ast.js';
 import type { Json } from '../../../journal/event.js';
 import type { RunRef } from '../../../journal/ids.js';
-import { SIMULATED } from '../../../journal/facts/simulated.js';
+import { SIMULATED } from '../../../journal/facts/simulated-backend.js';
 import { MlldError } from '../../errors.js';
 import { isLikeOption } from '../../calls/backends/program.js';
 import { createModule, type ModuleFacts } from '../../language/source-module.js';

@@ -1,9 +1,8 @@
 /** Adds to the record of a workflow script clock and seed of its work, and targets by agent and phase. workflows-js.md 7 and 8. */
 import { startOfRun } from '../../../replay/fold/fold-run.js';
 import type { Json } from '../../../journal/event.js';
-import type { RunRef } from '../../../journal/ids.js';
-import type { JournalStore } from '../../../journal/store.js';
-import { SIMULATED } from '../../../journal/facts/simulated.js';
+import type { JournalStore, RunFile } from '../../../journal/store.js';
+import { SIMULATED } from '../../../journal/facts/simulated-backend.js';
 import { isSimulated, usable } from '../../../replay/memo/memo.js';
 import { AGENT_FUNCTION, resolveWorkflowTarget } from '../../../replay/workflows/resolve-workflow-target.js';
 import type { Selector } from '../../../replay/resume/selector.js';
@@ -38,10 +37,11 @@ export function workflowRecord(
   const continues = cache.resume !== undefined || cache.checkpoint === true || cache.changed !== undefined;
   return {
     async facts(prior) {
-      const last = continues ? prior.usable.runs.at(-1)?.ref : undefined;
-      const start = (last && store && (await startOf(store, last))) ?? { clock: io.nowMs(), seed: randomDigits(SEED_DIGITS) };
+      const isTrial = backend === SIMULATED;
+      const before = continues && store && (await startOf(store, prior.usable.runs, isTrial));
+      const start = before || { clock: io.nowMs(), seed: randomDigits(SEED_DIGITS) };
       onStart(start);
-      return { payload: input, ...start, ...(budgetTokens !== undefined && { budgetTokens }) };
+      return { payload: input, ...start, ...(budgetTokens !== undefined && { budgetTokens }), ...(isTrial && { backend }) };
     },
     async resolveTarget(selector, request) {
       const isOurs = phases ? selector.kind === 'function' || selector.kind === 'checkpoint' : isAgent(selector);
@@ -63,9 +63,14 @@ function isAgent(selector: Selector): boolean {
   return selector.kind === 'function' && selector.name === AGENT_FUNCTION;
 }
 
-async function startOf(store: JournalStore, ref: RunRef): Promise<WorkflowStart | undefined> {
-  const { clock, seed } = (await startOfRun(store, ref)) ?? {};
-  return clock === undefined || seed === undefined ? undefined : { clock, seed };
+/** Returns clock and seed of the latest run. A run that asks models goes on with none that was a trial. */
+async function startOf(store: JournalStore, runs: readonly RunFile[], isTrial: boolean): Promise<WorkflowStart | undefined> {
+  for (const { ref } of runs.toReversed()) {
+    const { clock, seed, backend } = (await startOfRun(store, ref)) ?? {};
+    if (backend === SIMULATED && !isTrial) continue;
+    return clock === undefined || seed === undefined ? undefined : { clock, seed };
+  }
+  return undefined;
 }
 
 /** Says how many results there are to reuse, to who continues a work and to who may not know that there is one. */

@@ -1,7 +1,7 @@
 /** Stands in for agents, so that a script can be tried: a text, or the smallest data that fits the schema. Costs nothing. */
 import type { Json } from '../../../journal/event.js';
 import { isObject, type JsonObject } from '../../../journal/json-object.js';
-import { SIMULATED } from '../../../journal/facts/simulated.js';
+import { SIMULATED } from '../../../journal/facts/simulated-backend.js';
 import type { AgentBackend } from './backend.js';
 
 export const simulatedBackend: AgentBackend = {

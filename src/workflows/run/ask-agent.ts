@@ -10,7 +10,7 @@ import { programLane } from '../../calls/lanes/program-lane.js';
 import type { FailureClass } from '../../calls/failure.js';
 import type { CallOptions } from '../../calls/options.js';
 import { compileSchema, type ResultSchema } from '../../calls/schema/compile-schema.js';
-import { SIMULATED } from '../../../journal/facts/simulated.js';
+import { SIMULATED } from '../../../journal/facts/simulated-backend.js';
 import { callFailureOf } from '../../runtime/calls/call-failure.js';
 import type { Definition } from '../../runtime/definitions/definition.js';
 import { Denial } from '../../runtime/denial.js';
