@@ -221,7 +221,7 @@ function scan(argv: readonly string[], flags: readonly FlagRow[]): Found {
     const canFollow =
       next !== undefined &&
       (known !== 'workers' || next.startsWith('@')) &&
-      (!next.startsWith('-') || known === 'eval' || (next === '-' && known === 'args'));
+      (!next.startsWith('-') || known === 'eval' || (next === '-' && name === 'args'));
     const takesNext = inline === undefined && canFollow && option?.value !== 'none';
     const value = inline ?? (takesNext ? next : undefined);
     if (known !== undefined && NOT_RESUMED.has(known)) {

@@ -163,16 +163,16 @@ export type RunFact =
       readonly seed?: string;
       /** The budget of the script in output tokens. */
       readonly budgetTokens?: number;
-      /**
-       * Of a pipeline: the backend of model stages, where the command line names it. Of a workflow script: `simulated`, where its agents
-       * are. Such a run is a trial: no other one goes on with it.
-       */
-      readonly backend?: string;
       // Pipeline runs only.
       /** The identifier behind `digraph`. */
       readonly pipeline?: string;
       /** The folder of the files for people: relative to the project where it can be. */
       readonly runDir?: string;
+      /**
+       * The backend of a pipeline's model stages, where the command line names it. A workflow script says `simulated` where its agents
+       * are: that run is a trial, and none that asks models goes on with it.
+       */
+      readonly backend?: string;
       /** The pipeline's goal gates. */
       readonly gates?: readonly string[];
       /** The run that this one resumes; events of it behind `seq` don't count any more. */

@@ -36,7 +36,7 @@ function isErrorAlone(reply: JsonObject): boolean {
   if (!isObject(error) || typeof error.message !== 'string') return false;
   const isEmpty = Array.isArray(choices) && choices.length === 0;
   if (!Object.keys(reply).every((name) => BESIDE_ERRORS.has(name) || (name === 'choices' && isEmpty))) return false;
-  if (classOfError(statusIn(error), [error.code, error.type]) !== undefined || /_error$/.test(String(error.type))) return true;
+  if (classOfError(statusIn(error), [error.code, error.type]) !== undefined || String(error.type).endsWith('_error')) return true;
   return 'code' in error && ('type' in error || 'param' in error || WORDS_OF_CODE.test(String(error.code)));
 }
 

@@ -165,7 +165,8 @@ const REPLY_MEMBERS = ['type', 'object', 'choices', 'response', 'error', 'sessio
 
 /** A text that code returned is no HTTP reply: what `fetch` gives has no status line, and the result of a model may begin with one. */
 function mayBeReply(data: Data | undefined): boolean {
-  return isDataObject(data) && REPLY_MEMBERS.some((member) => Object.hasOwn(data, member));
+  const reply = Array.isArray(data) && data.length === 1 ? dataOf(data[0] as Value) : data; // an error may be in a list of one
+  return isDataObject(reply) && REPLY_MEMBERS.some((member) => Object.hasOwn(reply, member));
 }
 
 /** The next attempt is told about a bad reply where its result must fit a schema. */

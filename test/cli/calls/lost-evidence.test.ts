@@ -45,3 +45,13 @@ it('says what a budget does where no cost is known, and what helps', async () =>
   expect(strict.stderr).toContain('hint: make its cost known');
   expect(strict.stderr).not.toContain('larger --budget');
 });
+
+it('reads the error in a list of one that code returned', async () => {
+  const cwd = await projectFolder({
+    'job.mld': `exe llm @ask(q) = js { return '[{"error":{"code":429,"message":"used up","status":"RESOURCE_EXHAUSTED"}}]' } with { retries: 0, onFailure: "marker" }
+exe llm @fine(q) = js { return [{ error: null, n: 1 }] }
+show \`@ask("x").class @fine("x")[0].n\`
+`,
+  });
+  expect((await callCli(['job.mld'], { cwd })).stdout).toBe('rate-limit 1\n');
+});

@@ -1,6 +1,7 @@
 /** Commands in messages stay on one line, and a shell reads their words as they were. */
 import { execFileSync } from 'node:child_process';
 import fc from 'fast-check';
+import { resumeCommand } from '../../../cli/render/resume-command.js';
 import { expect, it } from 'vitest';
 import { oneLine } from '../../../cli/render/one-line.js';
 import { shownWords } from '../../../cli/render/shown-words.js';
@@ -26,4 +27,9 @@ it('is read by a shell as the same words, on one line', () => {
     }),
     { numRuns: 30 },
   );
+});
+
+it('resumes a run with the flags that stood behind --args -', () => {
+  const argv = ['talk', '--args', '-', '--backend', 'claude', '--budget', '3usd'];
+  expect(resumeCommand({ name: 'talk', argv })).toBe('mlld run talk --args - --backend claude --budget 3usd --resume');
 });

@@ -2,8 +2,8 @@
 import fs from 'node:fs';
 import path from 'node:path';
 import { expect, it } from 'vitest';
-import { callCli } from '../support/in-process/call-cli.js';
-import { projectFolder } from '../support/cli.js';
+import { callCli } from '../../support/in-process/call-cli.js';
+import { projectFolder } from '../../support/cli.js';
 
 const AGENT = `prompt=$(cat)
 if [ -e broken ]; then case "$prompt" in *last*) exit 1;; esac; fi
