@@ -1,0 +1,39 @@
+/** A failed call of a branch stays unresolved for the run that goes on inside of the parallel node around it. calls.md 17.3. */
+import fs from 'node:fs';
+import path from 'node:path';
+import { expect, it } from 'vitest';
+import { callCli } from '../../support/in-process/call-cli.js';
+import { projectFolder } from '../../support/cli.js';
+
+const MODEL = `exe llm @model(prompt, node, context) = node {
+  const isUp = require("fs").existsSync("up");
+  if (prompt.includes("part 1") && !isUp) throw new Error("down");
+  if (isUp) return "done";
+  await new Promise((resolve) => setTimeout(resolve, 200));
+  mlld.fail("quota", "used up");
+}
+export { @model }
+`;
+const GRAPH = `digraph g {
+  graph [backend="exe:m.mld#model"]
+  start [shape=Mdiamond]; exit [shape=Msquare]
+  par [shape=component]; fan [shape=tripleoctagon]; start -> par; fan -> exit
+  s0 [prompt="part 0"]; par -> s0 -> fan
+  s1 [prompt="part 1"]; par -> s1 -> fan
+}
+`;
+
+// The function of the backend is a call of its own.
+it('counts where a pause came in another branch, until a run with --checkpoint makes it again', async () => {
+  const cwd = await projectFolder({ 'm.mld': MODEL, 'p.dot': GRAPH });
+  const run = (...flags: string[]) => callCli(['run', 'p.dot', ...flags], { cwd });
+  const latest = async (): Promise<unknown> => JSON.parse((await callCli(['journal', 'list', '--json'], { cwd })).stdout)[0];
+  expect((await run()).status).toBe(5);
+  fs.writeFileSync(path.join(cwd, 'up'), '');
+  const resumed = await run('--resume');
+  expect(resumed.status, resumed.stderr).toBe(4);
+  expect(resumed.stderr).toContain('2 calls of the runs that this one continues have no result');
+  expect(await latest()).toMatchObject({ status: 'incomplete', unresolvedBefore: 2 });
+  expect((await run('--checkpoint')).status).toBe(0);
+  expect(await latest()).toMatchObject({ unresolved: 0, unresolvedBefore: 0 });
+});
