@@ -15,7 +15,7 @@
  * MEMO-9 a rejected result is not usable until it is restored, and no restoration outlasts a later result (`rejected-results.ts`)
  */
 import { addUsd } from '../../journal/facts/add-usd.js';
-import { simulates } from '../../journal/facts/simulated.js';
+import { simulates } from '../../journal/facts/simulated-definition.js';
 import type { EventOf } from '../../journal/event.js';
 import type { CallKey, EventRef, Fingerprint, OpPath, RunId, RunRef } from '../../journal/ids.js';
 import { intern, internMaybe, internNames, NO_NAMES, type InternedNames } from '../fold/interned-names.js';

@@ -1,5 +1,5 @@
 /** Looks a result up: in the fork sources first, then in the workflow's own memo. */
-import { simulates } from '../../journal/facts/simulated.js';
+import { simulates } from '../../journal/facts/simulated-definition.js';
 import { textOfRef, type CallKey, type EventRef, type Fingerprint, type RunId, type Workflow } from '../../journal/ids.js';
 import type { Completeness } from './checkpoints.js';
 import { completeDefinition, editBetween, isRefused, type Definitions, type Edit, type Parts } from './definitions.js';

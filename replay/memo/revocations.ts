@@ -66,9 +66,7 @@ export async function loadRevocations(store: JournalStore, workflow: Workflow): 
   const runs = (await store.runs(workflow)).filter(({ liveness }) => liveness !== 'running');
   const state = revocations.initial();
   const order = new Map<RunId, number>();
-  let first = runs.length;
-  while (first > 0 && !(isComplete(runs[first - 1] as RunFile) && !(await isTrial(store, runs[first - 1] as RunFile)))) first--;
-  for (const { ref } of runs.slice(first)) {
+  for (const { ref } of runs.slice((await lastComplete(store, runs)) + 1)) {
     order.set(ref.run, order.size);
     await foldRun(store, ref, { ...revocations, initial: () => state }, { onDefect: () => undefined });
   }
@@ -81,8 +79,12 @@ export async function loadRevocations(store: JournalStore, workflow: Workflow): 
     });
 }
 
-async function isTrial(store: JournalStore, { ref }: RunFile): Promise<boolean> {
-  return (await startOfRun(store, ref))?.backend === SIMULATED;
+/** Returns the place of the last run that completed and was no trial; -1 where there is none. */
+async function lastComplete(store: JournalStore, runs: readonly RunFile[]): Promise<number> {
+  for (const [place, file] of [...runs.entries()].toReversed()) {
+    if (isComplete(file) && (await startOfRun(store, file.ref))?.backend !== SIMULATED) return place;
+  }
+  return -1;
 }
 
 function isComplete(file: RunFile): boolean {

@@ -9,7 +9,7 @@
  * INDEX-5 a store without tiers has all rows of a long past in the index: then they are looked up there (`packed/rows-in-index.ts`)
  */
 import type { FactType } from '../../journal/event.js';
-import { simulates } from '../../journal/facts/simulated.js';
+import { simulates } from '../../journal/facts/simulated-definition.js';
 import type { CallKey, Fingerprint, OpPath, RunId, RunRef } from '../../journal/ids.js';
 import type { RunFile, ScanOptions } from '../../journal/store.js';
 import { sha256Hex } from '../../journal/sha256.js';

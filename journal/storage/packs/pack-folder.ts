@@ -59,10 +59,11 @@ export class PackFolder {
     return names;
   }
 
-  /** Takes up what was appended to the packs that are known. Throws what the disk throws. */
-  updateKnown(): void {
-    this.names();
+  /** Takes up what was appended to the packs that are known. Returns what `names` does, and throws what the disk throws. */
+  updateKnown(): readonly PackName[] {
+    const names = this.names();
     for (const name of this.packs.keys()) unlessUnreadable(() => this.updatePack(name));
+    return names;
   }
 
   /** Takes up what was appended to a pack; with `anew`, also what was there before. Throws what the disk throws. */

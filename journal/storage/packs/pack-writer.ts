@@ -89,8 +89,7 @@ export class PackWriter {
   private async writeBatch(batch: readonly Waiting[]): Promise<void> {
     const isMissing = (name: PackName | undefined): boolean => name === undefined || this.spoiled.has(name);
     await makeDurableFolder(this.disk, this.packs.path);
-    this.packs.updateKnown();
-    const claimed = await this.claim();
+    const claimed = await this.claim(this.packs.updateKnown());
     try {
       const found = new Map(batch.map(({ blob }) => [blob, this.packs.whereabouts(blob)?.name]));
       const missing = batch.filter(({ blob }) => isMissing(found.get(blob)));
@@ -164,8 +163,8 @@ export class PackWriter {
   }
 
   /** Claims the pack that this process used last, else the latest that is free, else a new one. */
-  private async claim(): Promise<Claimed> {
-    const names = this.packs.names().filter((name) => !this.spoiled.has(name));
+  private async claim(there: readonly PackName[]): Promise<Claimed> {
+    const names = there.filter((name) => !this.spoiled.has(name));
     const mine = names.filter((name) => name === this.last?.name);
     for (const name of [...mine, ...names.filter((other) => other !== this.last?.name)]) {
       const release = await claimPack(this.disk, this.packs.path, name);

@@ -21,7 +21,16 @@ import type { CallKey, OpPath } from '../../../journal/ids.js';
 import { addTo, countAttempt, countEnd, noCalls, sumOf, type CallCounts } from './call-counts.js';
 import { costOfJudged, endedCall, measuresOf, type AttemptEnd, type AttemptStart, type CountedFact, type EndedCall } from './ended-call.js';
 import { isUnpriced, type CallCause } from './failure-class.js';
-import { endVisit, failInStage, isRepeated, leaveStage, noStageRetries, retryStage, type StageRetries } from './stage-retries.js';
+import {
+  endVisit,
+  failedInBranches,
+  failInStage,
+  isRepeated,
+  leaveStage,
+  noStageRetries,
+  retryStage,
+  type StageRetries,
+} from './stage-retries.js';
 
 /** A call that has ended, with what all its attempts came to. */
 export interface CountedCall extends EndedCall {
@@ -189,6 +198,12 @@ export function unresolvedByClass({ failures }: CallLedger): { readonly [cause i
     for (const { end } of calls) if (!end.isAccepted) addTo(counts, end.cause ?? 'crash', 1);
   }
   return counts;
+}
+
+/** Counts the unresolved calls of branches that have ended as failed in a parallel node which goes on. calls.md 17.3. */
+export function unresolvedInBranches({ stages, failures }: CallLedger, parallel: OpPath): number {
+  const failed = [...failedInBranches(stages, parallel)];
+  return failed.filter((each) => !each.failed.end.isAccepted && failures.get(each.key)?.includes(each.failed) === true).length;
 }
 
 /** Returns the model that most attempts used; null where none is known. */

@@ -107,6 +107,12 @@ export function leaveStage<F>(state: StageRetries<F>, walk: OpPath, node: string
   return calls.flatMap(([, failed]) => failed);
 }
 
+/** Returns the failed calls of visits in the branches of a parallel node that ended as failed, and from which nothing leads on. */
+export function failedInBranches<F>({ failures, failedVisits }: StageRetries<F>, parallel: OpPath): ReadonlySet<FailedInStage<F>> {
+  const ended = [...failedVisits.values()].filter((visit) => isInBranch(visit, parallel));
+  return new Set(ended.flatMap((visit) => callsOf(failures, visit).flatMap(([, failed]) => failed)));
+}
+
 /** Returns the failed calls of a visit, with those in the branches of a parallel node. */
 function callsOf<F>(failures: StageRetries<F>['failures'], op: OpPath): readonly (readonly [string, readonly FailedInStage<F>[]])[] {
   return failures.size === 0 ? [] : [...failures].filter(([node]) => isOf(node, op));

@@ -8,8 +8,8 @@
  */
 import { firstEvent } from '../../../../replay/fold/fold-run.js';
 import type { EventOf, JournalEvent } from '../../../../journal/event.js';
-import { emptyLedger, followCall } from '../../../../replay/fold/calls/call-ledger.js';
-import type { CallKey, EventRef, OpPath, RunId, RunRef, Seq, Workflow } from '../../../../journal/ids.js';
+import { emptyLedger, followCall, unresolvedInBranches } from '../../../../replay/fold/calls/call-ledger.js';
+import type { CallKey, EventRef, RunId, RunRef, Seq, Workflow } from '../../../../journal/ids.js';
 import type { JournalStore, RunFile } from '../../../../journal/store.js';
 import { foldOfRun, type RunDamage } from '../../../../replay/pipeline/pipeline-fold.js';
 import { pipelineState, isPipelineRun, type PipelineState } from '../../../../replay/pipeline/pipeline-state.js';
@@ -190,7 +190,6 @@ async function readSegments(
   const ledger = emptyLedger();
   let beforeAll = 0;
   let unresolvedBefore = 0;
-  const branches = new FailedBranches();
   const damage: DamagedRun[] = [];
   const replies = new Set<CallKey>();
   for (const [index, { ref, until }] of segments.entries()) {
@@ -201,7 +200,6 @@ async function readSegments(
       if (until !== undefined && event.seq > until) run.leave(event);
       else if (run.apply(event, { ref, position })) {
         followCall(ledger, event);
-        branches.follow(event);
         // The first run of a chain may have begun at a restart.
         if (index === 0 && event.type === 'run.started') beforeAll = unresolvedBefore = ledger.unresolvedBefore;
         if (isBehindNode(event)) unresolvedBefore = beforeAll + ledger.total.unresolved;
@@ -211,40 +209,9 @@ async function readSegments(
     if (isDamaged) damage.push({ run: ref.run, ...run.damage });
     for (const key of run.replies.values()) replies.add(key);
   }
-  return { state, damage, replies, unresolvedBefore: unresolvedBefore + branches.countIn(state.main.running?.op) };
-}
-
-/**
- * Counts the failed calls of branches that have ended as failed in a parallel node which goes on: a resume keeps them as they ended.
- * calls.md 17.3.
- */
-class FailedBranches {
-  private readonly calls = new Map<OpPath, CallKey>();
-  private readonly nodes = new Set<OpPath>();
-
-  follow(event: JournalEvent): void {
-    if (event.type === 'call.failed') {
-      if (isUnresolved(event)) this.calls.set(event.op, event.key);
-    } else if (event.type === 'call.completed' || event.type === 'call.reused') {
-      for (const [op, key] of this.calls) if (key === event.key) this.calls.delete(op);
-    } else if (event.type === 'retry.scheduled') {
-      for (const op of this.calls.keys()) if (op.startsWith(`${event.op}/`)) this.calls.delete(op); // it was an attempt
-    } else if (event.type === 'node.finished' && event.branch !== undefined && event.status === 'fail') this.nodes.add(event.op);
-    else if (event.type === 'edge.selected' && event.branch !== undefined) {
-      for (const op of this.nodes) if (op.startsWith(`${event.op}/${event.from}#`)) this.nodes.delete(op); // the graph leads on
-    }
-  }
-
-  /** `parallel`: the visit that goes on; undefined where none does. */
-  countIn(parallel: OpPath | undefined): number {
-    if (parallel === undefined) return 0;
-    const failed = [...this.nodes].filter((op) => op.startsWith(`${parallel}[`));
-    return [...this.calls.keys()].filter((op) => failed.some((node) => op.startsWith(`${node}/`))).length;
-  }
-}
-
-function isUnresolved({ retryInMs, accepted, denied, waited }: EventOf<'call.failed'>): boolean {
-  return retryInMs === undefined && accepted !== true && denied !== true && waited !== true;
+  const parallel = state.main.running?.op;
+  if (parallel !== undefined) unresolvedBefore += unresolvedInBranches(ledger, parallel); // a resume keeps these branches as they ended
+  return { state, damage, replies, unresolvedBefore };
 }
 
 /** True where the walk has done with a node of the main path: a resume does not enter it again. */
