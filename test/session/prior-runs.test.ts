@@ -52,7 +52,7 @@ it('has --resume @fn invalidate its results, and says what that costs', async ()
 it('has --resume failed invalidate nothing, and says how many calls have no result', async () => {
   expect(await open({ resume: 'failed' })).toMatchObject({
     invalidations: [],
-    notices: ['--resume failed: no call failed or was rejected; 2 results are reused'],
+    notices: ['--resume failed: no call is without a result; 2 results are reused'],
   });
   const journal = await store.create(runRef(2));
   const call = smallRun.find((fact) => fact.type === 'call.started');

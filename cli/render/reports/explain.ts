@@ -2,7 +2,7 @@
 import { atHost, describeEdit, wordsOfAttempt } from '../../../src/api/commands/words.js';
 import type { Hit } from '../../../replay/reports/explain/explain.js';
 import type { Miss } from '../../../replay/reports/explain/miss.js';
-import type { ReportedCall, Resembles, RunExplanation } from '../../../src/api/reports/explain.js';
+import { countedCalls, type ReportedCall, type Resembles, type RunExplanation } from '../../../src/api/reports/explain.js';
 import { wrapAll } from '../wrap.js';
 import { clip, oneLine } from '../one-line.js';
 import { isOfJavaScript, placeOfCall } from '../place-of-call.js';
@@ -46,18 +46,6 @@ function countsOf(all: readonly ReportedCall[]): string {
   if (notExecuted > 0) parts.push(`${notExecuted} not executed`);
   if (unfinished > 0) parts.push(`${unfinished} not ended`);
   return parts.join(', ');
-}
-
-/** A call that failed does not count where another one of its key got a result after it. calls.md 14.1. */
-function countedCalls(calls: readonly ReportedCall[]): readonly ReportedCall[] {
-  const withResult = new Set<string>();
-  return calls
-    .toReversed()
-    .filter(({ key, outcome }) => {
-      if (outcome === 'executed' || outcome === 'reused') withResult.add(key);
-      return !((outcome === 'failed' || outcome === 'not-executed') && withResult.has(key));
-    })
-    .toReversed();
 }
 
 const ENDINGS: { readonly [O in Exclude<ReportedCall['outcome'], 'reused'>]: string } = {

@@ -302,8 +302,11 @@ function resumeOf(report: PostMortemReport): string[] {
   const estimated = comparedWith === undefined ? 'from its unfinished loops' : `if it makes as many calls as run ${comparedWith}`;
   const lines = [
     `Resuming reuses ${counted(reused, 'result')} and makes ${isPart ? 'at least ' : ''}${counted(unresolved.length + notStarted, 'call')}:`,
-    `  ${unresolved.length} again${why.length === 0 ? '' : ` (${why.join(', ')})`}${notStarted === 0 ? '' : `, ${notStarted} not started yet (estimated ${estimated})`}`,
   ];
+  if (unresolved.length + notStarted > 0) {
+    const notYet = notStarted === 0 ? '' : `, ${notStarted} not started yet (estimated ${estimated})`;
+    lines.push(`  ${unresolved.length} again${why.length === 0 ? '' : ` (${why.join(', ')})`}${notYet}`);
+  }
   if (isPart) {
     const isEndUnknown = comparedWith === undefined && report.status !== 'completed';
     const reason = isEndUnknown ? 'no completed run tells what comes after them: calls' : 'more calls may follow: those';

@@ -5,7 +5,8 @@
  * COUNTS-1 A call is one use of an `llm` function. It counts once, whatever the number of its attempts, and as exactly one of these:
  *    executed (its body gave a result, also one that may not be reused), reused, failed, denied by a guard, not executed (an argument has
  *    a failure in it). A call that has not ended counts as none of them.
- * COUNTS-2 A failed call no longer counts once its key has a result, because another call of the run got what it had not.
+ * COUNTS-2 A failed call no longer counts once another call of its key has a result, because it was made again. That is not so where both
+ *    stand side by side in a loop or a group: the value of that has the failure in it, whatever the other call got.
  *    Nor does one that the next attempt of a pipeline's stage makes again: it was an attempt. One of a stage that failed is accepted once
  *    the walk leaves the stage: the graph says what to do about it. calls.md 17.3.
  * COUNTS-3 An attempt counts when it starts. One that is in flight when the run ends has no cost that anyone knows, so it is unpriced.
@@ -18,6 +19,7 @@
 import { addUsd, sumUsd } from '../../../journal/facts/add-usd.js';
 import type { EventOf, FactOf, JournalEvent } from '../../../journal/event.js';
 import type { CallKey, OpPath } from '../../../journal/ids.js';
+import { areSideBySide } from '../op-path.js';
 import { addTo, countAttempt, countEnd, noCalls, sumOf, type CallCounts } from './call-counts.js';
 import { costOfJudged, endedCall, measuresOf, type AttemptEnd, type AttemptStart, type CountedFact, type EndedCall } from './ended-call.js';
 import { isUnpriced, type CallCause } from './failure-class.js';
@@ -63,6 +65,7 @@ export interface AttemptInFlight {
 }
 
 export interface FailedCall {
+  readonly op: OpPath;
   end: EndedCall;
   readonly groups: readonly CallCounts[];
 }
@@ -75,7 +78,7 @@ export interface CallLedger {
   /** Attempts by the model that they reported. */
   readonly models: Map<string, number>;
   readonly attempts: Map<OpPath, AttemptInFlight>;
-  /** Failed calls whose keys have no result. */
+  /** Failed calls that were not made again with a result. */
   readonly failures: Map<CallKey, FailedCall[]>;
   readonly stages: StageRetries<FailedCall>;
   /** The unresolved calls that the runs before it in its chain have left. They are in no other count. */
@@ -134,7 +137,7 @@ export function followCall(
     case 'call.reused': {
       const all = groupsOf(ledger, event.fn, groups);
       const end = endedCall(event);
-      resolve(ledger, event.key);
+      resolve(ledger, event);
       for (const counts of all) counts.savedUsd = sumUsd(counts.savedUsd, event.savedUsd);
       countEnd(all, end, 1);
       return { fn: event.fn, key: event.key, totalUsd: undefined, ...end };
@@ -252,9 +255,9 @@ function endAttempt(ledger: CallLedger, event: AttemptEnd, further: readonly Cal
   }
   ledger.attempts.delete(event.op);
   if (event.type === 'call.failed' && event.waited) return undefined;
-  if (end.outcome === 'executed') resolve(ledger, event.key);
+  if (end.outcome === 'executed') resolve(ledger, event);
   if (end.outcome === 'failed' || end.outcome === 'not-executed') {
-    const failed = { end, groups };
+    const failed = { op: event.op, end, groups };
     const known = ledger.failures.get(event.key);
     if (known) known.push(failed);
     else ledger.failures.set(event.key, [failed]);
@@ -300,17 +303,22 @@ function countCost(
 }
 
 /** COUNTS-2 */
-function resolve({ failures }: CallLedger, key: CallKey): void {
+function resolve({ failures }: CallLedger, { key, op }: { readonly key: CallKey; readonly op: OpPath }): void {
   const failed = failures.get(key);
   if (!failed) return;
-  failures.delete(key);
-  for (const { groups, end } of failed) countEnd(groups, end, -1);
+  const left: FailedCall[] = [];
+  for (const each of failed) {
+    if (areSideBySide(each.op, op)) left.push(each);
+    else countEnd(each.groups, each.end, -1);
+  }
+  if (left.length === 0) failures.delete(key);
+  else failures.set(key, left);
 }
 
 /** The next attempt of a stage makes the call again: this one was an attempt of it. */
 function forget({ failures }: CallLedger, key: CallKey, failed: FailedCall): void {
   const others = failures.get(key)?.filter((each) => each !== failed);
-  if (others === undefined || others.length === failures.get(key)?.length) return; // its key has a result
+  if (others === undefined || others.length === failures.get(key)?.length) return; // another call of its key has a result
   if (others.length === 0) failures.delete(key);
   else failures.set(key, others);
   countEnd(failed.groups, failed.end, -1);

@@ -40,7 +40,7 @@ export interface RunCalls {
   /** Starts of which no body began. */
   readonly withdrawn: ComparedCall[];
   readonly inFlight: Map<OpPath, ComparedCall>;
-  /** Those that have failed or were not executed, and count while their keys have no result: COUNTS-2. */
+  /** Those that have failed or were not executed, and count until they are made again with a result: COUNTS-2. */
   readonly failed: Map<CallKey, ComparedCall[]>;
   readonly stages: StageRetries<ComparedCall>;
   readonly phases: CallPhases;
@@ -201,12 +201,16 @@ function end(state: RunCalls, event: EventOf<'call.completed' | 'call.failed'>, 
   else state.failed.set(key, [call]);
 }
 
-/** Drops the failed calls of a key that has a result by now, as the count of calls does. */
+/** Drops the failed calls that were made again with a result, as the count of calls does. */
 function dropResolved({ calls, failed, ledger }: RunCalls, key: CallKey): void {
-  const resolved = failed.get(key);
-  if (resolved === undefined || ledger.failures.has(key)) return;
-  failed.delete(key);
-  for (const call of resolved) calls.delete(call);
+  const known = failed.get(key);
+  if (known === undefined) return;
+  const left = new Set(ledger.failures.get(key)?.map(({ op }) => op));
+  for (const call of known) if (!left.has(call.op)) calls.delete(call);
+  failed.set(
+    key,
+    known.filter((call) => left.has(call.op)),
+  );
 }
 
 /** The line that began it is damaged. */

@@ -1,6 +1,7 @@
 /** Groups failures by cause: one entry for all that are alike. */
 import type { Payload } from '../../../journal/event.js';
 import type { CallKey, OpPath, Seq } from '../../../journal/ids.js';
+import { areSideBySide } from '../../fold/op-path.js';
 import { causeOf, type FailureCause } from './failure-cause.js';
 
 export interface FailureGroup {
@@ -37,8 +38,8 @@ export interface GuardDenial {
 /** Part of a state that is folded. */
 export interface FailureGroups {
   readonly failures: Map<string, FailureGroup>;
-  /** The groups of the failures of calls that have no result; a group once for each failure. */
-  readonly failedCalls: Map<CallKey, string[]>;
+  /** The failures of calls that were not made again with a result, and their groups. */
+  readonly failedCalls: Map<CallKey, { readonly op: OpPath; readonly group: string }[]>;
   /** The failure of the last attempt of a stage, by the path of its node. */
   readonly failedStages: Map<string, { readonly key: CallKey; readonly group: string }>;
 }
@@ -58,15 +59,20 @@ export function countFailure(
   const group = tally(failures, [cause, what], { cause, what, message, op, seq });
   if (key === undefined || group === undefined) return group;
   const groups = failedCalls.get(key);
-  if (groups) groups.push(group);
-  else failedCalls.set(key, [group]);
+  if (groups) groups.push({ op, group });
+  else failedCalls.set(key, [{ op, group }]);
   return group;
 }
 
-/** A call that got its result later in the run has not failed. */
-export function forgetFailures({ failures, failedCalls }: FailureGroups, key: CallKey): void {
-  for (const name of failedCalls.get(key) ?? []) forgetFailure(failures, name);
-  failedCalls.delete(key);
+/** A call has a result: those of its key that had failed were made again, but for those beside it. COUNTS-2 in `call-ledger.ts` */
+export function forgetFailures({ failures, failedCalls }: FailureGroups, key: CallKey, op: OpPath): void {
+  const known = failedCalls.get(key);
+  if (known === undefined) return;
+  for (const each of known) if (!areSideBySide(each.op, op)) forgetFailure(failures, each.group);
+  failedCalls.set(
+    key,
+    known.filter((each) => areSideBySide(each.op, op)),
+  );
 }
 
 /** Takes out the failure of the attempt before: where a stage is tried again, its calls are the attempts of one. calls.md 14.1 */
@@ -75,8 +81,8 @@ export function forgetAttemptBefore({ failures, failedCalls, failedStages }: Fai
   if (before === undefined) return;
   failedStages.delete(stage);
   const groups = failedCalls.get(before.key);
-  const at = groups?.indexOf(before.group) ?? -1;
-  if (at < 0) return; // its key has a result by now
+  const at = groups?.findIndex(({ group }) => group === before.group) ?? -1;
+  if (at < 0) return; // another call of its key has a result by now
   groups?.splice(at, 1);
   forgetFailure(failures, before.group);
 }

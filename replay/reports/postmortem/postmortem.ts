@@ -149,7 +149,7 @@ export const postMortem: Projection<PostMortem> = {
         break;
       case 'call.reused':
         notePlace(state, event);
-        settle(state, event.key, { fn: event.fn, preview: event.preview, forkSource: event.from.workflow });
+        settle(state, event, { fn: event.fn, preview: event.preview, forkSource: event.from.workflow });
         if (!state.offered.delete(event.op)) countInLoops(state, event.op, event.fn, { isReused: true });
         break;
       case 'call.failed':
@@ -269,7 +269,7 @@ function completeCall(state: PostMortem, event: EventOf<'call.completed'>, ended
   if (ended?.onlyCalls) rate.onlyCalls += 1;
   if (!ended?.wasReceived) noteCost(state, { fn, usd: ended?.totalUsd });
   const open = state.unresolved.get(key);
-  if (unusable === undefined) return settle(state, key, { fn, preview: open?.preview, forkSource: undefined });
+  if (unusable === undefined) return settle(state, event, { fn, preview: open?.preview, forkSource: undefined });
   if (open !== undefined) open.why = 'unusable';
   if (flawOf(event) !== 'command') return;
   const said = beginningOf(result);
@@ -298,11 +298,11 @@ function failCall(state: PostMortem, event: EventOf<'call.failed'>, ended: Count
   }
 }
 
-function settle(state: PostMortem, key: CallKey, had: ResolvedCall): void {
+function settle(state: PostMortem, { key, op }: EventOf<'call.completed' | 'call.reused'>, had: ResolvedCall): void {
   state.resolved.set(key, had);
   state.unjudged.delete(key);
   state.unresolved.delete(key);
-  forgetFailures(state, key);
+  forgetFailures(state, key, op);
 }
 
 /** Counts failed commands of the script itself; a command for which a call fails is counted with the call. */

@@ -130,7 +130,7 @@ function describeInside({ count, first }: ReusedInside): string {
 function describeFailed({ predicted, again, unresolved, unjudged, notExecuted }: InvalidationImpact): string {
   const reuses = predicted - again;
   const reused = `${reuses} ${reuses === 1 ? 'result is' : 'results are'} reused`;
-  if (unresolved + again + notExecuted === 0) return `no call failed or was rejected; ${reused}`;
+  if (unresolved + again + notExecuted === 0) return `no call is without a result; ${reused}`;
   const around = again === 0 ? '' : `, and ${again} again that ${again === 1 ? 'has' : 'have'} such a call inside`;
   const behind =
     notExecuted === 0 ? '' : `, and so will ${notExecuted} that ${notExecuted === 1 ? 'was' : 'were'} not executed because of failed ones`;

@@ -53,7 +53,7 @@ it('--resume failed executes what failed inside a call that had a result without
     '--resume failed: 1 call has no result and will be executed, and 1 again that has such a call inside; 3 results are reused\n',
   );
   expect(executed()).toEqual(['b1']);
-  expect((await run('--resume', 'failed')).stderr).toContain('no call failed or was rejected; 3 results are reused');
+  expect((await run('--resume', 'failed')).stderr).toContain('no call is without a result; 3 results are reused');
   expect(executed()).toEqual([]);
 });
 

@@ -83,7 +83,7 @@ describe('the result around a call, which waits for its guards', () => {
     await wait();
     its.remove('down');
     expect((await its.mlld('job.mld', '--resume', 'failed')).stdout).toBe('p1@1 + p2@2\n');
-    expect((await its.mlld('job.mld', '--resume', 'failed')).stderr).toContain('no call failed or was rejected; 1 result is reused');
+    expect((await its.mlld('job.mld', '--resume', 'failed')).stderr).toContain('no call is without a result; 1 result is reused');
   });
 });
 

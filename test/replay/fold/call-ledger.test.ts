@@ -64,6 +64,28 @@ describe('the count of calls', () => {
     expect(functions.get('ask')).toEqual(total);
   });
 
+  it('drops a failed call that is made again with a result', () => {
+    const again = (first: string, then: string) =>
+      count(start(first, 'ebb'), fail(first, 'ebb'), start(then, 'ebb'), complete(then, 'ebb')).total;
+    expect(again('main/ask#0', 'main/ask#1')).toMatchObject({ executed: 1, failed: 0, unresolved: 0 });
+    expect(again('main/loop#0/for#0[0]/ask#0', 'main/loop#1/for#0[0]/ask#0')).toMatchObject({ executed: 1, failed: 0 });
+    expect(again('main/loop#0/for#0[0]/ask#0', 'main/loop#1/for#0[1]/ask#0')).toMatchObject({ executed: 1, failed: 0 });
+    expect(again('main[g0]/ask#0', 'main[p1][g0]/ask#0')).toMatchObject({ executed: 1, failed: 0 });
+    expect(again('main[p1][g0]/ask#0', 'main[p2][g0]/ask#0')).toMatchObject({ executed: 1, failed: 0 });
+  });
+
+  it.each([
+    ['main/for#0[1]/ask#0', 'main/for#0[12]/ask#0'],
+    ['main/for#0[w1][3]/ask#0', 'main/for#0[w2][9]/ask#0'],
+    ['main/for#0[1]/for#0[0]/ask#0', 'main/for#0[2]/for#0[0]/ask#0'],
+    ['main/vote#0[g0]/ask#0', 'main/vote#0[g1]/ask#0'],
+    ['main[p1][g0]/ask#0', 'main[p1][g1]/ask#0'],
+  ])('keeps a failed call beside an equal one that has a result: %s, %s', (failed, other) => {
+    const calls = [start(failed, 'ebb'), fail(failed, 'ebb'), start(other, 'ebb'), complete(other, 'ebb')];
+    expect(count(...calls).total).toMatchObject({ executed: 1, failed: 1, unresolved: 1 });
+    expect(count(...calls, reuse(failed, 'ebb')).total).toMatchObject({ executed: 1, reused: 1, failed: 0, unresolved: 0 });
+  });
+
   it('prints no digits that nobody was charged', () => {
     const calls = [1, 2, 3].flatMap((i) => [
       start(`main/ask#${i}`, `ebb ${i}`),
