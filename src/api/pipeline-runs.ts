@@ -3,6 +3,7 @@
  * process executes it), their questions, pictures and uploads. For `mlld serve`; not exported by the package.
  */
 export { isTaken } from '../../journal/errors.js';
+export { shellWords } from '../../journal/shell-words.js';
 export { backendFor } from '../pipeline/backends/select-backend.js';
 export { diagnosePipeline, type Diagnostic } from '../pipeline/lint/diagnostics.js';
 export { isReservedKey } from '../pipeline/model/context-keys.js';

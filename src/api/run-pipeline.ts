@@ -12,7 +12,9 @@ import { checkIo, defined, projectFor } from './run.js';
 import { OF_PIPELINES, withProgramHints } from './reports/program-hints.js';
 import { watch, type Watched } from './watch.js';
 
-export interface PipelineRunRequest extends Partial<Omit<PipelineRunOptions, 'file' | 'io' | 'parent' | 'watchOutput' | 'onOpened'>> {
+export interface PipelineRunRequest extends Partial<
+  Omit<PipelineRunOptions, 'file' | 'io' | 'parent' | 'watchOutput' | 'onOpened' | 'resumable'>
+> {
   /** Path of the `.dot` file, relative to `workingDirectory`. */
   readonly file: string;
   readonly io?: Partial<PipelineIo>;

@@ -31,6 +31,7 @@ const STATUS: { readonly [code: string]: number } = {
   PIPELINE_JOURNAL: 503,
   QUESTION_CLOSED: 409,
   RESUME_GRAPH: 409,
+  RESUME_NOTHING: 409,
   RESUME_RUNNING: 409,
   RUN_ELSEWHERE: 409,
 };

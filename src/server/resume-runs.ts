@@ -40,7 +40,8 @@ export async function resumeRun(
       hint: `the latest run is ${newest}`,
     });
   }
-  await manager.resume({ id, latest: run, name, file: fileOf(project, workflow, id), backend: line.begun.backend });
+  const runs = new Set(line.segments.map(({ ref }) => ref.run));
+  await manager.resume({ id, latest: run, runs, name, file: fileOf(project, workflow, id), backend: line.begun.backend });
 }
 
 /** A request names no file outside of the project, and neither may a record. */

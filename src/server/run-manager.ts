@@ -23,6 +23,7 @@ import {
   type PipelineReport,
   type Project,
   runPipeline,
+  shellWords,
   uploadFolder,
   valuesOfInputs,
   type WatchOutput,
@@ -63,6 +64,8 @@ export interface Resumable {
   readonly id: RunId;
   /** The run that is continued. */
   readonly latest: RunId;
+  /** Those of its logical run: no other one is continued in its name. */
+  readonly runs: ReadonlySet<RunId>;
   readonly name: string;
   /** The absolute path of its pipeline. */
   readonly file: string;
@@ -123,7 +126,7 @@ export function createRunManager(options: RunManagerOptions): RunManager {
     return own?.hasBegun === false ? own : [...runs].find(({ begun }) => begun.has(latest));
   }
 
-  async function resume({ id, latest, name, file, backend }: Resumable): Promise<void> {
+  async function resume({ id, latest, runs: resumable, name, file, backend }: Resumable): Promise<void> {
     if (known.has(id) && ownRun(id, latest) === undefined) {
       throw new HttpError(409, 'RUN_GOES_ON', `Calls of run ${id} that began here before another process took it are still in flight`, {
         hint: 'send the request again when they have ended: their results are reused',
@@ -134,11 +137,12 @@ export function createRunManager(options: RunManagerOptions): RunManager {
     if (before?.hasBegun) await before.ended;
     refuseMore();
     if (known.has(id)) throw new HttpError(409, 'RUN_GOES_ON', `Run ${id} is already running in this server`);
-    await launch({ id, name, file, set: {}, backend });
+    await launch({ id, resumable, name, file, set: {}, backend });
   }
 
   async function launch(launched: Launched): Promise<RunId> {
-    const { name, file } = launched;
+    const { name, file, backend } = launched;
+    const named = backend === undefined ? [] : ['--backend', backend];
     const controller = new AbortController();
     let begun: (id: RunId) => void = () => undefined;
     const beginning = new Promise<RunId>((resolve) => (begun = resolve));
@@ -163,7 +167,7 @@ export function createRunManager(options: RunManagerOptions): RunManager {
         if (isTaken(error instanceof Error ? error.cause : undefined))
           options.log(`  where no other process goes on with it, POST /pipelines/${id}/resume resumes it, and reuses what is recorded`);
         else if (status !== 'completed')
-          options.log(`  resume: mlld run ${path.relative(options.workingDirectory, file)} --resume --ask remote`);
+          options.log(`  resume: mlld run ${shellWords([path.relative(options.workingDirectory, file), ...named])} --resume --ask remote`);
       },
       (error: unknown) => options.log(`${id}: ${name} failed unexpectedly: ${String(error)}`),
     );
@@ -219,6 +223,7 @@ function endOf(status: string, error: unknown): string {
 interface Launched {
   /** Set for a run that is resumed. */
   readonly id?: RunId;
+  readonly resumable?: ReadonlySet<RunId>;
   readonly name: string;
   readonly file: string;
   /** The text of an upload that is not written yet. */
@@ -236,7 +241,7 @@ interface Run extends Launched {
 
 async function run(
   options: RunManagerOptions,
-  { id: resumed, file, dot, set, backend, signal, opened, begun, watchOutput }: Run,
+  { id: resumed, resumable, file, dot, set, backend, signal, opened, begun, watchOutput }: Run,
 ): Promise<PipelineReport> {
   const { project, workingDirectory, environment, clock, log } = options;
   if (dot !== undefined) await writeUpload(file, dot);
@@ -257,6 +262,7 @@ async function run(
     set,
     ...(backend === undefined ? {} : { backend }),
     ...(resumed === undefined ? {} : { resume: '' }),
+    ...(resumable && { resumable }),
     checkpoint: false,
     people: 'remote',
     environment,

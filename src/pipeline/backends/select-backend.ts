@@ -29,12 +29,12 @@ const COMPLETE: ReadonlySet<string> = new Set([SIMULATED, ...MODEL_PROGRAMS.map(
 const BACKENDS_WANTED = `${[...COMPLETE].join(', ')}, cmd:COMMAND, worker:COMMAND or exe:FILE#NAME`;
 
 /** Returns the backend that the run or the stage names, as it is written; undefined or empty where none is configured. */
-export function writtenBackend(ofRun: string | undefined, graph: Graph, node: GraphNode): string | undefined {
-  return ofRun ?? (nodeAttribute(node, 'backend') || graphAttribute(graph, 'backend'));
+export function writtenBackend(ofRun: string | undefined, graph: Graph, node: GraphNode | undefined): string | undefined {
+  return ofRun ?? ((node && nodeAttribute(node, 'backend')) || graphAttribute(graph, 'backend'));
 }
 
-/** Returns whether a stage is simulated: that is its backend, or it has none. */
-export function isSimulatedStage(ofRun: string | undefined, graph: Graph, node: GraphNode): boolean {
+/** Returns whether a stage is simulated: that is its backend, or it has none. A node that is gone from the graph names none. */
+export function isSimulatedStage(ofRun: string | undefined, graph: Graph, node: GraphNode | undefined): boolean {
   return backendKind(writtenBackend(ofRun, graph, node) || SIMULATED) === SIMULATED;
 }
 

@@ -105,7 +105,8 @@ async function planIn(options: PipelineRunOptions, world: World, calls: StageCal
   if (resumed) requireSecrets(resumed.state.given, secrets);
   const state = resumed?.state ?? pipelineState.initial();
   const enterAt = resumed?.enterAt ?? (found && 'enterAt' in found ? found.enterAt : undefined);
-  const { nodes, afterwards } = stepsAhead(plan, state, enterAt, { continues: options.resume === '' });
+  const continuesEnd = found !== undefined && options.resume === '';
+  const { nodes, afterwards } = stepsAhead(plan, state, enterAt, { continues: continuesEnd });
   const { all, real, costs, warnings } = await recordedStages(store, graph.name, recordable, resumed);
   notices.push(...warnings);
   const mayReuse = options.checkpoint || (options.forks ?? []).length > 0 || (resumed?.replies.size ?? 0) > 0;
@@ -127,7 +128,7 @@ async function planIn(options: PipelineRunOptions, world: World, calls: StageCal
     childOf: (step, isContinued) =>
       planChild({ options, plan, store, state, isContinued, notices }, step, (ofChild) => planIn(ofChild, world, calls)),
   };
-  const planned = await stepsOf(parts, nodes, (place) => place === 0 && options.resume === '');
+  const planned = await stepsOf(parts, nodes, (place) => place === 0 && continuesEnd);
   if (afterwards.length > 0) calls.isWhole = false;
   const limits = options.parent ? undefined : callSettings(options).budget; // a child spends of the budget of its parent
   return {

@@ -1,7 +1,7 @@
 /** Declares the options and the report of a pipeline's run. `run-pipeline.ts` puts the run together. */
 import type { EventOf, JournalEvent } from '../../../journal/event.js';
 import type { RunStatus } from '../../../journal/facts/run-event.js';
-import type { RunRef } from '../../../journal/ids.js';
+import type { RunId, RunRef } from '../../../journal/ids.js';
 import type { PipelineState } from '../../../replay/pipeline/pipeline-state.js';
 import type { VisitInRuns } from '../../../replay/pipeline/walk.js';
 import type { Dispatcher } from '../../calls/dispatch/dispatcher.js';
@@ -53,6 +53,8 @@ export interface PipelineRunOptions {
   readonly checkpoint: boolean;
   /** Resume the newest chain: `''` at its end, else at this node. */
   readonly resume?: string;
+  /** A resume continues one of these runs: somebody has named them. Absent: one of those of the file. */
+  readonly resumable?: ReadonlySet<RunId>;
   /** Other pipelines, `other@run` and `other@run:seq`, or run ids: their results have precedence. */
   readonly forks?: readonly string[];
   /** Wait for commands that a killed run left running, instead of ending them. */

@@ -64,16 +64,17 @@ async function prepareAndRun(asked: PipelineRunOptions, world: World, signal: Ab
   refuseReservedKeys(asked);
   const { text, graph, refusal } = await loadGraph(asked, world);
   if (!graph) return withoutUndefined<PipelineReport>({ status: 'failed', error: refusal });
-  const options = withInputs(asked, graph);
-  const store = await openRunStore(options, world);
-  const plan = compilePipeline(graph, new Set(options.handlers?.keys() ?? []));
-  const { recordable, secrets } = separateSecrets(options, graph);
-  for (const line of shortSecretWarnings(secrets)) options.io.stderr(`${line}\n`);
-  await exportSecrets(secrets, world);
-  const unlock = await lockToResume(options, store); // PIPELINE-4
+  checkInputs(asked, graph);
+  const store = await openRunStore(asked, world);
+  const plan = compilePipeline(graph, new Set(asked.handlers?.keys() ?? []));
+  const unlock = await lockToResume(asked, store); // PIPELINE-4
   try {
-    const found = options.resume === undefined ? undefined : await findResumption(recordable, store, plan);
+    const found = asked.resume === undefined ? undefined : await findResumption(separateSecrets(asked, graph).recordable, store, plan);
     if (found && 'notice' in found) return { status: 'completed', pipeline: graph.name, ...found };
+    const options = found ? asked : optionsAnew(asked, graph);
+    const { recordable, secrets } = separateSecrets(options, graph);
+    for (const line of shortSecretWarnings(secrets)) options.io.stderr(`${line}\n`);
+    await exportSecrets(secrets, world);
     let beginning: RunBeginning = { set: recordable.set, unresolvedBefore: 0, ...found, number: 1 };
     const { unresolvedBefore } = beginning;
     if (beginning.resumed) {
@@ -121,17 +122,19 @@ function refuseReservedKeys({ set }: Pick<PipelineRunOptions, 'set'>): void {
   }
 }
 
-/**
- * Adds the defaults of the inputs that the graph declares, and warns about values that are none of them; a resumed run keeps the values of
- * its first run. Throws as `valuesOfInputs`.
- */
-function withInputs(options: PipelineRunOptions, graph: Graph): PipelineRunOptions {
-  for (const key of undeclaredKeys(graph, options.set)) {
+/** Warns about values that are none of the inputs that the graph declares. Throws as `valuesOfInputs`. */
+function checkInputs({ set, io }: PipelineRunOptions, graph: Graph): void {
+  for (const key of undeclaredKeys(graph, set)) {
     const keys = declaredInputs(graph).map(({ key: each }) => each);
-    options.io.stderr(`warning: --set ${key}: the pipeline declares no such input; it declares ${keys.join(', ')}\n`);
+    io.stderr(`warning: --set ${key}: the pipeline declares no such input; it declares ${keys.join(', ')}\n`);
   }
+  valuesOfInputs(graph, set);
+}
+
+/** Adds the defaults of the inputs that the graph declares; a resumed run keeps the values of its first run. Throws CONTEXT_KEY. */
+function optionsAnew(asked: PipelineRunOptions, graph: Graph): PipelineRunOptions {
+  const { resume: _, ...options } = asked;
   const set = valuesOfInputs(graph, options.set);
-  if (options.resume !== undefined) return options;
   refuseReservedKeys({ set });
   return { ...options, set };
 }

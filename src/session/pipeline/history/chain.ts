@@ -10,6 +10,7 @@ import { firstEvent } from '../../../../replay/fold/fold-run.js';
 import type { EventOf, JournalEvent } from '../../../../journal/event.js';
 import { emptyLedger, followCall, unresolvedInBranches } from '../../../../replay/fold/calls/call-ledger.js';
 import type { CallKey, EventRef, RunId, RunRef, Seq, Workflow } from '../../../../journal/ids.js';
+import { simulates } from '../../../../journal/facts/simulated-definition.js';
 import type { JournalStore, RunFile } from '../../../../journal/store.js';
 import { foldOfRun, type RunDamage } from '../../../../replay/pipeline/pipeline-fold.js';
 import { pipelineState, isPipelineRun, type PipelineState } from '../../../../replay/pipeline/pipeline-state.js';
@@ -34,6 +35,8 @@ export interface Chain {
   readonly replies: ReadonlySet<CallKey>;
   /** Counts the unresolved calls of nodes that have finished: a run that goes on behind them does not make these again. calls.md 17.3 */
   readonly unresolvedBefore: number;
+  /** The nodes whose stages were simulated, as their recorded definitions tell. */
+  readonly simulated: ReadonlySet<string>;
 }
 
 export interface DamagedRun extends RunDamage {
@@ -50,22 +53,33 @@ export interface ResumePoint extends Pick<Chain, 'state' | 'damage' | 'replies' 
   readonly refused: readonly CallKey[];
 }
 
-/** Undefined if the pipeline never ran. `isMeant` narrows the search to some of its runs. */
+/** A run of a pipeline with its first event, which may be lost: it belongs to the pipeline all the same. */
+export interface PipelineRunFile {
+  readonly file: RunFile;
+  readonly started: EventOf<'run.started'> | undefined;
+}
+
+/** Yields the runs of a pipeline, newest first. */
+export async function* runsOfPipeline(store: JournalStore, workflow: Workflow): AsyncGenerator<PipelineRunFile> {
+  for (const file of (await store.runs(workflow)).toReversed()) {
+    const first = await firstEvent(store, file.ref);
+    if (first === undefined) continue;
+    if (first.type !== 'run.started') yield { file, started: undefined };
+    else if (isPipelineRun(first)) yield { file, started: first };
+  }
+}
+
+/** Undefined if the pipeline never ran. `isMeant` narrows the search to some of its runs, of which the first event is known. */
 export async function newestChain(
   store: JournalStore,
   workflow: Workflow,
-  isMeant: (started: EventOf<'run.started'>) => boolean = anyRun,
+  isMeant?: (started: EventOf<'run.started'>) => boolean,
 ): Promise<Chain | undefined> {
-  for (const latest of (await store.runs(workflow)).toReversed()) {
-    const first = await firstEvent(store, latest.ref);
-    // A run whose first event is lost belongs to the pipeline all the same; but it can't match a condition.
-    const isWanted = first?.type === 'run.started' ? isPipelineRun(first) && isMeant(first) : first !== undefined && isMeant === anyRun;
-    if (isWanted) return openChain(store, latest);
+  for await (const { file, started } of runsOfPipeline(store, workflow)) {
+    if (isMeant === undefined || (started !== undefined && isMeant(started))) return openChain(store, file);
   }
   return undefined;
 }
-
-const anyRun = (): boolean => true;
 
 /**
  * Returns the child that an attempt of a manager node continues: the one that it had started before a crash, or, in the first attempt
@@ -182,16 +196,14 @@ async function startedEvent(store: JournalStore, ref: RunRef): Promise<EventOf<'
   return first && isPipelineRun(first) ? first : undefined;
 }
 
-async function readSegments(
-  store: JournalStore,
-  segments: readonly Segment[],
-): Promise<Pick<Chain, 'state' | 'damage' | 'replies' | 'unresolvedBefore'>> {
+async function readSegments(store: JournalStore, segments: readonly Segment[]): Promise<Omit<Chain, 'latest' | 'segments'>> {
   const state = pipelineState.initial();
   const ledger = emptyLedger();
   let beforeAll = 0;
   let unresolvedBefore = 0;
   const damage: DamagedRun[] = [];
   const replies = new Set<CallKey>();
+  const simulated = new Set<string>();
   for (const [index, { ref, until }] of segments.entries()) {
     const run = foldOfRun(state);
     let isDamaged = false;
@@ -200,6 +212,7 @@ async function readSegments(
       if (until !== undefined && event.seq > until) run.leave(event);
       else if (run.apply(event, { ref, position })) {
         followCall(ledger, event);
+        if (event.type === 'definition.recorded' && simulates(event.parts)) simulated.add(nodeOfFunction(event.fn));
         // The first run of a chain may have begun at a restart.
         if (index === 0 && event.type === 'run.started') beforeAll = unresolvedBefore = ledger.unresolvedBefore;
         if (isBehindNode(event)) unresolvedBefore = beforeAll + ledger.total.unresolved;
@@ -211,7 +224,12 @@ async function readSegments(
   }
   const parallel = state.main.running?.op;
   if (parallel !== undefined) unresolvedBefore += unresolvedInBranches(ledger, parallel); // a resume keeps these branches as they ended
-  return { state, damage, replies, unresolvedBefore };
+  return { state, damage, replies, unresolvedBefore, simulated };
+}
+
+/** A model stage is the function `PIPELINE.NODE`. */
+function nodeOfFunction(fn: string): string {
+  return fn.slice(fn.lastIndexOf('.') + 1);
 }
 
 /** True where the walk has done with a node of the main path: a resume does not enter it again. */

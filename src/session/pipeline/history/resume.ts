@@ -8,7 +8,8 @@ import type { CompiledPipeline } from '../../../pipeline/model/compiled-pipeline
 import { nodeToReenter } from '../../../pipeline/walk/reentry.js';
 import { workflowFor } from '../../project.js';
 import type { PipelineReport, PipelineRunOptions } from '../run-pipeline-options.js';
-import { childToContinue, newestChain, resumePoint, resumePointAt, type Chain, type ResumePoint } from './chain.js';
+import { childToContinue, resumePoint, resumePointAt, type Chain, type ResumePoint } from './chain.js';
+import { chainToContinue } from './chain-to-continue.js';
 import { addSalvagedReplies } from './salvaged-replies.js';
 import type { World } from '../../../world/world.js';
 import { checkEditedGraph, checkFailedBranches } from './edited-graph.js';
@@ -22,7 +23,10 @@ export async function lockToResume({ resume, project, file }: PipelineRunOptions
   return hasRuns ? store.acquireWorkflowLock(workflow) : async () => {};
 }
 
-/** Throws RESUME_NOTHING, RESUME_RUNNING, RESUME_NODE, RESUME_GRAPH, RESUME_DAMAGED. */
+/**
+ * Undefined where only trials could be continued, so that the run begins anew. Throws RESUME_NOTHING, RESUME_RUNNING, RESUME_NODE,
+ * RESUME_GRAPH, RESUME_DAMAGED.
+ */
 export async function findResumption(
   options: PipelineRunOptions,
   store: JournalStore,
@@ -31,11 +35,13 @@ export async function findResumption(
   | Pick<RunBeginning, 'resumed' | 'continues' | 'unresolvedBefore'>
   | (Restart & Pick<RunBeginning, 'unresolvedBefore'>)
   | (Pick<PipelineReport, 'left'> & { readonly notice: string })
+  | undefined
 > {
   const { name, resume: node = '', parent, io } = options;
   const workflow = workflowFor(options.project, options.file);
-  const chain = parent ? (await childToContinue(store, workflow, parent))?.chain : await newestChain(store, workflow);
+  const chain = parent ? (await childToContinue(store, workflow, parent))?.chain : await chainToContinue(options, store, plan);
   if (!chain) throw new MlldError('RESUME_NOTHING', `--resume: no earlier run of ${name}`, { hint: `start one: mlld run ${name}` });
+  if (chain === 'anew') return undefined;
   const { latest, state } = chain;
   const { run } = latest.ref;
   if (latest.liveness === 'running') {
