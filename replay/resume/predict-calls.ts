@@ -72,14 +72,14 @@ export function reuseBy(
 
 const NOTHING_SELECTED: Selected = { keys: new Set(), forkedKeys: new Set() };
 
-/** `priorOwn`: one's own memo as it was found, `own`: as this run takes it. */
+/** `priorOwn`: one's own memo as it was found, `own`: as this run takes it. `isFit` leaves out results that no call is offered. */
 export function invalidationImpact(
   { keys, forkedKeys, notExecuted = [] }: Invalidation,
-  { priorOwn, ...results }: ResultSources & { readonly priorOwn: Memo },
+  { priorOwn, isFit, ...results }: ResultSources & { readonly priorOwn: Memo; readonly isFit?: (entry: UsableEntry) => boolean },
 ): InvalidationImpact {
-  const isReused = reuseBy(results, { keys: new Set(keys), forkedKeys: new Set(forkedKeys) });
+  const isReused = reuseBy(results, { keys: new Set(keys), forkedKeys: new Set(forkedKeys) }, isFit);
   const all = predictCalls(priorOwn, results.sources, isReused);
-  const hadResult = reuseBy(results, NOTHING_SELECTED);
+  const hadResult = reuseBy(results, NOTHING_SELECTED, isFit);
   const predicted = [...all].filter(hadResult);
   const taken = new Set(keys);
   const waiting = [...results.own.unjudged.keys()].filter((key) => all.has(key) && !hadResult(key));

@@ -109,6 +109,7 @@ async function readPriorRuns({
       onDefect: warnings.defect,
       pipeline: options.pipeline,
       resolveTarget: options.workflow?.resolveTarget,
+      notOffered: options.workflow?.notOffered,
     });
   } catch (error) {
     if (!(error instanceof JournalError) || isOfOtherVersion(error)) throw error;

@@ -10,6 +10,7 @@ import type { Declarations, Invalidation } from '../../../replay/resume/invalida
 import { shellWords } from '../../../journal/shell-words.js';
 import { loadWorkflow, withoutPriorRuns, type PriorRuns } from '../../../replay/memo/load.js';
 import type { ReusedInside } from '../../../replay/resume/reused-inside.js';
+import { isSimulated, type Memo, type UsableEntry } from '../../../replay/memo/memo.js';
 import { resolveTarget } from '../../../replay/resume/resolve-target.js';
 import { parseSelector, type Selector } from '../../../replay/resume/selector.js';
 import type { WorkingProject } from '../project.js';
@@ -46,6 +47,14 @@ export interface PriorRunsRequest {
   readonly pipeline?: ForkingPipeline | undefined;
   /** Resolves the targets that only workflow scripts have. */
   readonly resolveTarget?: ((selector: Selector, request: TargetRequest) => Promise<Invalidation | undefined>) | undefined;
+  /** Tells of which results no call of this run is offered one. Absent: of simulated ones, because a script simulates no call. */
+  readonly notOffered?: ((recorded: RecordedResults) => Promise<(entry: UsableEntry) => boolean>) | undefined;
+}
+
+/** The results of this workflow and of its fork sources. */
+interface RecordedResults {
+  readonly store: JournalStore;
+  readonly memos: readonly Memo[];
 }
 
 export interface ForkingPipeline {
@@ -72,6 +81,7 @@ export async function openPriorRuns({
   onDefect,
   pipeline,
   resolveTarget: ownTarget,
+  notOffered = simulatedResults,
 }: PriorRunsRequest): Promise<OpenedPriorRuns> {
   const forks: Fork[] = [];
   for (const text of cache.forks ?? [])
@@ -89,7 +99,9 @@ export async function openPriorRuns({
     const own = await ownTarget?.(selector, { store, prior: usable, forks, onDefect });
     const invalidation = own ?? (await resolveTarget(store, selector, { prior: usable, forks: sources, declarations, onDefect }));
     if (invalidation.notice !== undefined) notices.push(invalidation.notice);
-    const impact = invalidationImpact(invalidation, { priorOwn: loaded.memo, own: usable.memo, sources });
+    const isNotOffered = await notOffered({ store, memos: [usable.memo, ...sources] });
+    const isFit = (entry: UsableEntry): boolean => !isNotOffered(entry);
+    const impact = invalidationImpact(invalidation, { priorOwn: loaded.memo, own: usable.memo, sources, isFit });
     if (selector.kind === 'failed' && invalidation.notice === undefined) notices.push(`--resume failed: ${describeFailed(impact)}`);
     const { keys, forkedKeys } = invalidation;
     for (const key of keys) selected.keys.add(key);
@@ -101,6 +113,10 @@ export async function openPriorRuns({
     if (invalidation.inside) advice.push(`--resume ${cache.resume}: ${describeInside(invalidation.inside)}`);
   }
   return { loaded, usable, forks, invalidations, selected, notices, advice };
+}
+
+async function simulatedResults({ memos }: RecordedResults): Promise<(entry: UsableEntry) => boolean> {
+  return (entry) => memos.some((memo) => isSimulated(memo, entry));
 }
 
 /** The call of a model stage is made in the name of its pipeline: a copy of another name reuses none of its replies. */

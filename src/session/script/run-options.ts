@@ -11,7 +11,7 @@ import type { RunSummary } from '../../../replay/reports/summary/summary.js';
 import type { CallSettings } from '../../calls/options.js';
 import type { Project } from '../project.js';
 import type { WorkersRequest } from '../ports/offers/offered-calls.js';
-import type { ForkingPipeline, OpenedPriorRuns, TargetRequest } from '../ports/prior-runs.js';
+import type { ForkingPipeline, OpenedPriorRuns, PriorRunsRequest, TargetRequest } from '../ports/prior-runs.js';
 import type { ResultInside } from '../ports/results/result-cache.js';
 import type { RunOutcome } from '../run-calls.js';
 import type { RunError } from '../user-error.js';
@@ -56,6 +56,7 @@ export interface WorkflowRecord {
   ) => Promise<Pick<FactOf<'run.started'>, 'payload' | 'clock' | 'seed' | 'budgetTokens' | 'backend'>>;
   /** Undefined for a target that means the same in every language. */
   readonly resolveTarget: (selector: Selector, request: TargetRequest) => Promise<Invalidation | undefined>;
+  readonly notOffered: NonNullable<PriorRunsRequest['notOffered']>;
   /** Returns a line for standard error about the prior runs. */
   readonly notice: (prior: OpenedPriorRuns) => string | undefined;
 }

@@ -70,7 +70,7 @@ export async function planWork(planned: PlannedWork, phases: readonly string[] |
     const isBare = given.cache.resume === undefined && given.cache.fresh !== true;
     const options = isBare ? { ...given, cache: { ...given.cache, resume: '' } } : given;
     const backend = settings.backend ?? project.config.agent?.backend;
-    const record = workflowRecord(options, { phases, input: null, backend, store, onStart: () => undefined });
+    const record = workflowRecord(options, { phases, input: null, settings, store, onStart: () => undefined });
     const opened = await openPriorRuns({
       store,
       project: { ...project, workingDirectory },
@@ -79,6 +79,7 @@ export async function planWork(planned: PlannedWork, phases: readonly string[] |
       declarations: { declares: () => false, knownFunctions: ['agent'] },
       onDefect: () => undefined,
       resolveTarget: record.resolveTarget,
+      notOffered: record.notOffered,
     });
     const { loaded, usable, forks, invalidations, notices, advice } = opened;
     const calls = await callsOf({ store, prior: loaded, forks, onDefect: () => undefined });

@@ -7,9 +7,6 @@ import { sha256 } from '../../../journal/canonical.js';
 import type { EventOf } from '../../../journal/event.js';
 import { textOfRef, type CallKey, type Fingerprint } from '../../../journal/ids.js';
 import type { JournalStore } from '../../../journal/store.js';
-import { foldRun } from '../../../replay/fold/fold-run.js';
-import type { Projection } from '../../../replay/fold/projection.js';
-import { SIMULATED } from '../../../journal/facts/simulated-backend.js';
 import {
   completeDefinition,
   definitionChanges,
@@ -17,7 +14,7 @@ import {
   isRefused,
   type RecordedDefinition,
 } from '../../../replay/memo/definitions.js';
-import { isSimulated, usable, type UsableEntry } from '../../../replay/memo/memo.js';
+import { usable, type UsableEntry } from '../../../replay/memo/memo.js';
 import type { ForkSource } from '../../../replay/memo/overlay.js';
 import { readPayload } from '../../../replay/reports/call/call-record.js';
 import { AGENT_FUNCTION } from '../../../replay/workflows/resolve-workflow-target.js';
@@ -30,13 +27,13 @@ import type { AgentBackend } from '../../workflows/backends/backend.js';
 import { crashed } from '../../workflows/backends/executable.js';
 import { agentBackend } from '../../workflows/backends/select-backend.js';
 import { VERSION } from '../../workflows/program/durable-call.js';
-import type { AgentOptions } from '../../workflows/run/agent-options.js';
 import { definitionOfAgent, labelsOf } from '../../workflows/run/ask-agent.js';
 import type { World } from '../../world/world.js';
 import { currentModules } from '../script/current-definitions.js';
 import type { RunOptions } from '../script/run-options.js';
 import { agentDefinition } from './workflow-files.js';
 import { backendFor, modelFor, type AgentSettings } from './recorded-work.js';
+import { backendNow, notOffered, requestIn, startsIn } from './simulated-results.js';
 
 export interface PlannedWork {
   readonly options: RunOptions;
@@ -63,21 +60,17 @@ export async function plannedEdits(
   now: Now,
 ): Promise<(entry: UsableEntry) => boolean> {
   const { changed = 'serve' } = work.options.cache;
-  const there = changed === 'serve' ? undefined : await programNow(store, work, now);
+  const memos = sources.map(({ memo }) => memo);
+  const isNotOffered = await notOffered(store, memos, work);
+  if (changed === 'serve') return isNotOffered;
+  const there = await programNow(store, work, now);
   const refused = new Set<string>();
-  const runs = new Map<string, Promise<ReadonlyMap<CallKey, EventOf<'call.started'>>>>();
+  const startsOf = startsIn(store);
   for (const { memo, definitions } of sources) {
     for (const [key, entry] of usable(memo)) {
-      const wasSimulated = isSimulated(memo, entry);
-      if (!wasSimulated && there === undefined) continue;
       const { ref, seq } = entry.result;
-      const events = runs.get(ref.run) ?? foldRun(store, ref, starts);
-      runs.set(ref.run, events);
-      const start = (await events).get(key);
-      const isNoResult = wasSimulated && start !== undefined && !simulatesNow(await requestIn(store, start), work);
+      const start = (await startsOf(entry)).get(key);
       const recorded = start && definitions.get(start.fingerprint);
-      if (isNoResult) refused.add(textOfRef({ run: ref.run, seq }));
-      if (isNoResult || there === undefined) continue;
       const own = recorded && (await definitionNow(start, recorded, { store, work, there }));
       const parts = own && (await there.withHeld(start, own)).parts;
       const changes = parts ? definitionChanges(recorded, completeDefinition(parts)) : [];
@@ -86,13 +79,8 @@ export async function plannedEdits(
       if (isRefused({ definition, interceptors, changes }, changed)) refused.add(textOfRef({ run: ref.run, seq }));
     }
   }
-  return ({ result: { ref, seq } }) => refused.has(textOfRef({ run: ref.run, seq }));
+  return (entry) => isNotOffered(entry) || refused.has(textOfRef({ run: entry.result.ref.run, seq: entry.result.seq }));
 }
-
-const starts: Projection<Map<CallKey, EventOf<'call.started'>>> = {
-  initial: () => new Map(),
-  apply: (state, event) => (event.type === 'call.started' ? state.set(event.key, event) : state),
-};
 
 /** Completes the definitions of calls by what there is beside their settings. */
 interface ProgramNow {
@@ -160,24 +148,4 @@ async function definitionNow(
   const model = request.model ?? modelFor(options, settings);
   const backend = backendFor(options, backendNow(request, { options, settings }));
   return there.complete(definitionOfAgent(backend, model, request, definition), backend);
-}
-
-/** The options of a recorded agent; undefined where they hold a secret. */
-async function requestIn(
-  store: JournalStore,
-  { args, key }: Pick<EventOf<'call.started'>, 'args' | 'key'>,
-): Promise<AgentOptions | undefined> {
-  const read = await readPayload(store, args, key);
-  return 'value' in read && Array.isArray(read.value) ? (read.value[1] as AgentOptions) : undefined; // checked before it was recorded
-}
-
-/** Undefined where only the configuration may name one. */
-function backendNow(request: Pick<AgentOptions, 'backend'>, { options, settings }: PlannedWork): string | undefined {
-  const isTrial = options.script.kind === 'file' && settings.backend === SIMULATED; // as in a run: whatever a script names
-  return isTrial ? SIMULATED : (request.backend ?? settings.backend);
-}
-
-/** Returns whether an agent would be simulated. One whose options are unknown is taken for one that names no backend. */
-function simulatesNow(request: AgentOptions | undefined, work: PlannedWork): boolean {
-  return (backendNow(request ?? {}, work) ?? work.options.project.config.agent?.backend) === SIMULATED;
 }

@@ -75,7 +75,7 @@ export async function openWork(
     phases,
     input,
     budgetTokens: settings.totalTokens,
-    backend: settings.backend ?? project.config.agent?.backend,
+    settings,
     store,
     onStart: (begun: WorkflowStart) => void (start = begun),
   };

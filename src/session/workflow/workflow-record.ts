@@ -10,6 +10,7 @@ import { randomDigits } from '../../world/host.js';
 import type { OpenedPriorRuns } from '../ports/prior-runs.js';
 import type { RunOptions, WorkflowRecord } from '../script/run-options.js';
 import { callsOf } from './recorded-samples.js';
+import { notOffered, type Answering } from './simulated-results.js';
 
 /** Clock and seed of the work that a run is a part of. */
 export interface WorkflowStart {
@@ -22,8 +23,7 @@ interface RecordParts {
   readonly phases: readonly string[] | undefined;
   readonly input: Json;
   readonly budgetTokens?: number | undefined;
-  /** The backend of agents that name none. */
-  readonly backend: string | undefined;
+  readonly settings: Answering['settings'];
   readonly store: JournalStore | undefined;
   readonly onStart: (start: WorkflowStart) => void;
 }
@@ -31,9 +31,11 @@ interface RecordParts {
 const SEED_DIGITS = 16;
 
 export function workflowRecord(
-  { io, cache }: RunOptions,
-  { phases, input, budgetTokens, backend, store, onStart }: RecordParts,
+  options: RunOptions,
+  { phases, input, budgetTokens, settings, store, onStart }: RecordParts,
 ): WorkflowRecord {
+  const { io, cache, project } = options;
+  const backend = settings.backend ?? project.config.agent?.backend; // of agents that name none
   const continues = cache.resume !== undefined || cache.checkpoint === true || cache.changed !== undefined;
   return {
     async facts(prior) {
@@ -54,6 +56,7 @@ export function workflowRecord(
         phases: phases ?? [],
       });
     },
+    notOffered: ({ store: recorded, memos }) => notOffered(recorded, memos, { options, settings }),
     // The report of a program says what it reused, to who knows no flags.
     notice: (prior) => phases && noticeAbout(prior, { continues, isFresh: cache.fresh === true, isTrial: backend === SIMULATED }),
   };

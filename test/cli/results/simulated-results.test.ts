@@ -100,6 +100,33 @@ describe('a workflow script whose run was simulated', () => {
     expect(stderr).toContain('continuing: 1 result of earlier runs can be reused; by simulated agents only\n');
   });
 
+  it.each([
+    ['failed', TRIAL, 'no call failed or was rejected; 1 result is reused'],
+    ['failed', REAL, '1 call has no result and will be executed; 0 results are reused'],
+    [
+      '@agent',
+      REAL,
+      '0 of 0 calls will run again; 1 more has no result yet; 1 further result is invalidated but this run does not need it',
+    ],
+  ])('counts them with --resume %s for the agents that reuse them', async (target, backend, counted) => {
+    const { run } = await project();
+    await run('job.js', ...TRIAL);
+    const line = `--resume ${target}: ${counted}\n`;
+    if (target === 'failed') expect((await run('job.js', ...backend, '--resume', target, '--plan')).stdout).toContain(line);
+    expect((await run('job.js', ...backend, '--resume', target)).stderr).toContain(line);
+  });
+
+  it('counts those of agents that name this backend themselves', async () => {
+    const { cwd, run } = await project();
+    const two =
+      "export const meta = { name: 'job', description: 'x' }\nawait agent('one', { backend: 'simulated' })\nreturn await agent('two')\n";
+    writeFileSync(path.join(cwd, 'job.js'), two);
+    await run('job.js', ...TRIAL);
+    const { stderr } = await run('job.js', ...REAL, '--resume', 'failed');
+    expect(stderr).toContain('--resume failed: 1 call has no result and will be executed; 1 result is reused\n');
+    expect(stderr).toContain('2 calls: 1 reused, 1 executed');
+  });
+
   it('lends nothing to a fork', async () => {
     const { run, paid } = await project();
     await run('job.js', ...TRIAL);
