@@ -135,6 +135,16 @@ it('goes back to the last start of a node on the main path, and drops the replie
   expect(point.state.main.history.map(({ node_id: id }) => id)).toEqual(['a', 'b']);
 });
 
+it('goes back to where a visit began that a later run went on with, and takes away what each of them had', async () => {
+  const { store, record, chain } = recorded();
+  await record(1, [begins('main/a#0'), ends('main/a#0'), begins('main/b#0'), replies('main/b#0/try#1/model#0')]);
+  await record(2, [begins('main/b#0'), replies('main/b#0/try#2/model#0'), ends('main/b#0')], 4);
+  const point = await resumePointAt(store, await chain(), 'b');
+  expect(point).toMatchObject({ enterAt: 'b', from: { run: runRef(1).run, seq: 2 } });
+  expect(point.invalidated).toEqual([key('main/b#0/try#1/model#0'), key('main/b#0/try#2/model#0')]);
+  expect([point.state.main.running, point.state.received.size]).toEqual([undefined, 0]);
+});
+
 it('goes back to no node inside a branch, and names those that it can', async () => {
   const { store, record, chain } = recorded();
   await record(1, [begins('main/fan#0'), begins('main/fan#0[0]/b#0'), ends('main/fan#0[0]/b#0'), ends('main/fan#0')]);

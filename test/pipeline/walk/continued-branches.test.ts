@@ -166,6 +166,24 @@ describe('after a failure', () => {
     expect(asked).toEqual(['a', 'a', 'b', 'b', 'b2', 'b2', 'before', 'c', 'c', 'c2', 'c2', 'mend']);
   });
 
+  it('starts all branches anew where the node is named, although a run went on inside of it', async () => {
+    place = workshop(pipeline(FAN('error_policy=fail_fast')));
+    silent.add('c2');
+    const ending = new AbortController();
+    asked = [];
+    const begun = place.run({ ...own(), signal: ending.signal });
+    await expect.poll(() => [...asked].sort(), { timeout: 20_000 }).toEqual(['a', 'b', 'b2', 'before', 'c', 'c2']);
+    ending.abort();
+    expect((await begun).report.status).toBe('interrupted');
+    silent.clear();
+    expect((await run({ resume: '' })).report.status).toBe('completed');
+    expect(asked).toEqual(['c2']);
+    const plan = await planPipeline({ ...place.options(), ...own(), resume: 'fan' });
+    expect(plan?.nodes[0]?.branches).toEqual(['a', 'b', 'c']);
+    expect((await run({ resume: 'fan' })).report.status).toBe('completed');
+    expect(asked).toEqual(['a', 'b', 'b2', 'c', 'c2']);
+  });
+
   it('plans only the branches that it will enter', async () => {
     place = workshop(pipeline(FAN('error_policy=fail_fast')));
     failing.add('b2');

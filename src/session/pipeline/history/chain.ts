@@ -9,7 +9,7 @@
 import { firstEvent } from '../../../../replay/fold/fold-run.js';
 import type { EventOf, JournalEvent } from '../../../../journal/event.js';
 import { emptyLedger, followCall, unresolvedInBranches } from '../../../../replay/fold/calls/call-ledger.js';
-import type { CallKey, EventRef, RunId, RunRef, Seq, Workflow } from '../../../../journal/ids.js';
+import type { CallKey, EventRef, OpPath, RunId, RunRef, Seq, Workflow } from '../../../../journal/ids.js';
 import { simulates } from '../../../../journal/facts/simulated-definition.js';
 import type { JournalStore, RunFile } from '../../../../journal/store.js';
 import { foldOfRun, type RunDamage } from '../../../../replay/pipeline/pipeline-fold.js';
@@ -154,9 +154,9 @@ export function resumePoint(
   return withoutUndefined<ResumePoint>({ state, damage, replies, unresolvedBefore, from, enterAt, invalidated: [], refused: [] });
 }
 
-/** Returns the point before the node was last started on the main path, for `--resume NODE`. Throws RESUME_NODE. */
+/** Returns the point before the last visit of a node on the main path began, in whichever run, for `--resume NODE`. Throws RESUME_NODE. */
 export async function resumePointAt(store: JournalStore, { segments }: Chain, node: string): Promise<ResumePoint> {
-  const starts = new Map<string, { readonly segment: number; readonly seq: Seq }>();
+  const starts = new Map<string, { readonly op: OpPath; readonly segment: number; readonly seq: Seq }>();
   const calls: { readonly segment: number; readonly seq: Seq; readonly key: CallKey; readonly isForked: boolean }[] = [];
   const walked = pipelineState.initial();
   for (const [segment, { ref, until }] of segments.entries()) {
@@ -167,7 +167,9 @@ export async function resumePointAt(store: JournalStore, { segments }: Chain, no
         calls.push({ segment, seq: event.seq, key: event.key, isForked: 'from' in event && event.from.workflow !== undefined });
       if (until !== undefined && event.seq > until) return;
       const counts = run.apply(event, { ref, position });
-      if (counts && event.type === 'node.started' && event.branch === undefined) starts.set(event.node, { segment, seq: event.seq });
+      // A run that goes on with a visit starts it once more.
+      if (counts && event.type === 'node.started' && event.branch === undefined && starts.get(event.node)?.op !== event.op)
+        starts.set(event.node, { op: event.op, segment, seq: event.seq });
     });
   }
   for (const { begun, event } of await salvagedReplies(store, { segments })) {
