@@ -24,6 +24,7 @@ export async function notOffered(
   const found = new Set<string>();
   const startsOf = startsIn(store);
   for (const memo of memos) {
+    if (memo.simulated.size === 0) continue; // its results are not looked at
     for (const [key, entry] of usable(memo)) {
       if (!isSimulated(memo, entry)) continue;
       const start = (await startsOf(entry)).get(key);
