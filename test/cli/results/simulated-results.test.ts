@@ -101,7 +101,7 @@ describe('a workflow script whose run was simulated', () => {
   });
 
   it.each([
-    ['failed', TRIAL, 'no call failed or was rejected; 1 result is reused'],
+    ['failed', TRIAL, 'no call is without a result; 1 result is reused'],
     ['failed', REAL, '1 call has no result and will be executed; 0 results are reused'],
     [
       '@agent',
