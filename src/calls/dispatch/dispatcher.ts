@@ -6,7 +6,7 @@
  * DISPATCH-2 In a stopped lane nothing starts, and once all are stopped nothing does. Attempts that have started end, and their results
  *    are used. It counts from the moment at which the failure is known (`judged`): until `finish` its recording may take a while.
  * DISPATCH-3 The run is paused when something waits for what is stopped, and nothing is in flight that could continue the script: an
- *    attempt counts as such unless it waits itself, for a call inside it.
+ *    attempt counts as such unless it waits itself, for a call inside it. That must last a moment in which nothing ends or is written.
  * DISPATCH-4 Whatever still waits then, or when the run must stop, is rejected with INTERRUPTED.
  * DISPATCH-5 A run that is another process's now is paused as well when nothing waits, and whatever else goes on: only attempts in flight,
  *    also those of child runs, are waited for, because they are paid. Stages and effects outside of them are held meanwhile.
@@ -38,7 +38,10 @@ export class Dispatcher {
   private learned: LearnedPace | undefined;
   private learning: Promise<void> | undefined;
   private readonly alarm: Alarm;
-  private readonly idleTimer = new IdleTimer(() => void (this.isIdle() && this.pause()));
+  private readonly idleTimer = new IdleTimer(
+    () => this.isIdle(),
+    () => this.pause(),
+  );
   private budgetTimer: NodeJS.Timeout | undefined;
   private busy = 0;
   private isOver = false;
@@ -46,9 +49,8 @@ export class Dispatcher {
   private readonly sleepers = new Sleepers();
 
   constructor(private readonly ports: DispatcherPorts) {
-    const { budget } = ports.settings;
     ports.around?.inner.add(this);
-    this.spending = ports.around?.spending ?? newSpending(budget, ports.monotonicMs());
+    this.spending = ports.around?.spending ?? newSpending(ports.settings.budget, ports.monotonicMs());
     this.spending.spenders.add(this);
     this.lanes = new Lanes(ports, (lane) => this.pump(lane));
     this.places = new Places(this.lanes, this.inFlight, ports.settings.concurrency);
@@ -372,7 +374,7 @@ export class Dispatcher {
     this.ports.around?.pauseIfIdle();
     if (this.isOver || !this.isIdle()) return;
     if (this.stops.all?.endsRun) return this.pause(); // before the run does anything else
-    this.idleTimer.start();
+    this.idleTimer.start(this.journal?.isWriting);
   }
 
   private pause(): void {

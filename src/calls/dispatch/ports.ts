@@ -74,6 +74,8 @@ export interface LearnedPace {
 /** The lessons of earlier runs, and the recorder of changes. Given once the journal is open. */
 export interface DispatchRecord {
   readonly record: (fact: Extract<CallFact, { type: 'lane.changed' | 'dispatch.stopped' | 'dispatch.resumed' }>) => void;
+  /** Returns whether somebody waits until a fact is as durable as its type promises. Absent where nothing is recorded. */
+  readonly isWriting?: () => boolean;
   /**
    * Called when attempts of a lane begin to wait until `untilMs` (since 1970): for its allowance, or for as long as its provider asks for,
    * which is a minute at least.

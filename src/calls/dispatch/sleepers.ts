@@ -31,16 +31,28 @@ export class Sleepers {
 /** Something else may still happen after the last thing that was in flight: reading a result, appending to the journal. */
 export const IDLE_CONFIRM_MS = 20;
 
-/** Looks once more, a moment later, whether a run that seems idle is. */
+/**
+ * Pauses a run that stays idle for a moment in which nothing has ended or is written. Between the end of one thing and the beginning of
+ * the next a run looks idle. DISPATCH-3
+ */
 export class IdleTimer {
   private timer: NodeJS.Timeout | undefined;
+  private hasMoved = false;
 
-  constructor(private readonly look: () => void) {}
+  constructor(
+    private readonly isIdle: () => boolean,
+    private readonly pause: () => void,
+  ) {}
 
-  start(): void {
-    this.timer ??= setTimeout(() => {
+  /** To be called whenever something has ended, and the run is idle. */
+  start(isWriting: () => boolean = () => false): void {
+    this.hasMoved = this.timer !== undefined;
+    if (this.hasMoved) return;
+    this.timer = setTimeout(() => {
       this.timer = undefined;
-      this.look();
+      if (!this.isIdle()) return; // the end of what is in flight starts it again
+      if (this.hasMoved || isWriting()) this.start(isWriting);
+      else this.pause();
     }, IDLE_CONFIRM_MS);
   }
 

@@ -26,6 +26,8 @@ export interface RunRecorder extends Recorder {
   post(fact: Fact): boolean;
   /** As `append`, and says before it returns whether the followers have seen the fact. */
   appendFollowed(fact: Fact): { readonly isFollowed: boolean; readonly recorded: Promise<Recorded | undefined> };
+  /** Returns whether an `append` has not resolved yet. */
+  isWriting(): boolean;
   /**
    * `lost`: the journal has given up, and what it held back is gone. `regained`: that was written at the end. `spilled`: it lies on the
    * disk of this machine, and a later command brings it into the store.
@@ -53,6 +55,7 @@ export function unrecordedRecorder(count: Count, loops?: LoopWatch): RunRecorder
       count(fact);
       return { isFollowed: false, recorded: Promise.resolve(undefined) };
     },
+    isWriting: () => false,
     count,
     close: async () => 'kept',
   };
@@ -76,6 +79,7 @@ export function isOfOneFact(error: unknown): boolean {
 
 export function createRecorder(journal: Journal, { secrets, followers, count, onTrouble }: RecorderPorts): RunRecorder {
   let broken = false;
+  let unresolved = 0;
   const trouble = (error: unknown): undefined => {
     if (!broken) onTrouble(error instanceof Error ? error : new Error(String(error)));
     broken ||= !isOfOneFact(error);
@@ -90,10 +94,16 @@ export function createRecorder(journal: Journal, { secrets, followers, count, on
   /** `onFollowed` is called before this returns, where it is called at all: `Journal.append` promises as much. */
   function append(original: Fact, onFollowed?: () => void): Promise<Recorded | undefined> {
     let isFollowed = false;
+    const written = (recorded: Recorded): Recorded => {
+      unresolved--;
+      return recorded;
+    };
     const failed = (error: unknown): undefined => {
+      unresolved--;
       trouble(error);
       if (!isFollowed) count(original);
     };
+    unresolved++;
     try {
       const fact = asRecorded(original);
       const appending = journal.append(fact, (recorded) => {
@@ -101,7 +111,7 @@ export function createRecorder(journal: Journal, { secrets, followers, count, on
         follow(fact, recorded);
         onFollowed?.();
       });
-      return appending.catch(failed);
+      return appending.then(written, failed);
     } catch (error) {
       return Promise.resolve(failed(error));
     }
@@ -116,6 +126,7 @@ export function createRecorder(journal: Journal, { secrets, followers, count, on
       else follow(fact, recorded);
       return !broken;
     },
+    isWriting: () => unresolved > 0,
     count,
     append: (original) => append(original),
     appendFollowed(original) {

@@ -75,6 +75,7 @@ export async function startRecording(run: BegunRun): Promise<OpenedJournal> {
   const sharing = journal && (await openSharedLanes({ store, run: ref, io: options.io, redact }));
   ports.calls.dispatcher.open({
     record: (fact) => recorder.post(concealFact(fact, ports.secrets)), // a recorder that only counts conceals nothing
+    isWriting: () => recorder.isWriting(),
     waits: (lane, untilMs, why) =>
       options.io.stderr(laneWait({ lane: redact(lane), untilMs, why, nowMs: options.io.nowMs(), isRecorded: journal !== undefined })),
     sharing,

@@ -16,7 +16,7 @@ interface Fixture {
   start(op: string, lane?: string, isRetry?: boolean): Started | Promise<Started>;
 }
 
-function fixture(settings: Partial<CallSettings> = {}, isServing = false, around?: Dispatcher): Fixture {
+function fixture(settings: Partial<CallSettings> = {}, isServing = false, around?: Dispatcher, isWriting?: () => boolean): Fixture {
   let pauses = 0;
   const facts: object[] = [];
   const waits: (readonly [lane: string, leftMs: number])[] = [];
@@ -34,6 +34,7 @@ function fixture(settings: Partial<CallSettings> = {}, isServing = false, around
     record: (fact) => facts.push(fact),
     waits: (lane, untilMs) => waits.push([lane, untilMs - Date.now()]),
     learn: async () => ({ lanes: new Map(), costs: new Map() }),
+    ...(isWriting && { isWriting }),
   });
   return {
     dispatcher,
@@ -98,6 +99,27 @@ it('records with which limits a lane begins, once', async () => {
 
 describe('DISPATCH-2 and DISPATCH-3: a stopped lane', () => {
   const QUOTA = { class: 'quota', evidence: 'text', message: 'used up' } as const;
+
+  it('leaves a run alone that goes on in another lane, however short the time between two things is', async () => {
+    let isWriting = false;
+    const { dispatcher, pauses, start } = fixture({}, false, undefined, () => isWriting);
+    const stopping = await start('a');
+    dispatcher.finish(stopping, { failure: QUOTA, cost: {} });
+    const refused = Promise.resolve(start('b')).catch((error: Error & { code: string }) => error.code);
+    for (let ms = 0; ms < 200; ms += 19) {
+      const other = await start('c', 'codex');
+      await vi.advanceTimersByTimeAsync(1);
+      dispatcher.finish(other, OK);
+      await vi.advanceTimersByTimeAsync(18); // as the run reads what comes next
+    }
+    expect(pauses()).toBe(0);
+    isWriting = true;
+    await vi.advanceTimersByTimeAsync(500);
+    expect(pauses()).toBe(0);
+    isWriting = false;
+    await vi.advanceTimersByTimeAsync(20);
+    expect([pauses(), await refused]).toEqual([1, 'INTERRUPTED']);
+  });
 
   it('starts nothing, and the run is paused once nothing else is in flight', async () => {
     const { dispatcher, facts, pauses, start } = fixture();
