@@ -3,14 +3,13 @@ import type { PostMortemReport } from '../../../src/api/reports/postmortem.js';
 import { isUpload } from '../../../src/api/commands/project.js';
 import { choiceLine } from '../../../src/api/reports/choices.js';
 import { answersTo, isAnsweredFromElsewhere } from '../question.js';
-import { pipelineAgainCommand, pipelineResumeCommand, resumeCommand } from '../resume-command.js';
+import { pipelineAgainCommand, pipelineAnewCommand, pipelineResumeCommand, resumeCommand } from '../resume-command.js';
 import { shownWords } from '../shown-words.js';
 
 /** The most useful first; none for a run that is done. */
 export function nextSteps(report: PostMortemReport): readonly (readonly [string, string])[] {
   const { run, status, chain, since, serves } = report;
-  if (isDone(report))
-    return report.pipeline && !isWhole(report) && report.since === null ? [...againSteps(report), ...stepsBefore(report)] : [];
+  if (isDone(report)) return report.pipeline && !isWhole(report) && report.since === null ? againSteps(report) : [];
   if (report.pipeline && since?.status === 'incomplete') return againSteps(report);
   const inner = chain.at(-1);
   const steps: (readonly [string, string])[] =
@@ -46,16 +45,17 @@ export function isDone(report: PostMortemReport): boolean {
   return (report.status === 'completed' && !isIncomplete(report)) || report.since?.status === 'completed';
 }
 
-/** Stages went on although calls failed: the pipeline reached its exit, and a resume finds nothing to do. */
+/**
+ * Stages went on although calls failed: the pipeline reached its exit, and a resume finds nothing to do. The words of a run that resumed
+ * another one lack what the first one was started with.
+ */
 function againSteps(report: PostMortemReport): (readonly [string, string])[] {
+  const { argv, chainBegan } = report;
   const command = pipelineAgainCommand(report);
-  return command === undefined ? [] : [[command, 'execute the calls without a result, and what follows from them']];
-}
-
-/** The words of a run that resumed another one lack what that was started with. */
-function stepsBefore({ unresolvedBefore, continues }: PostMortemReport): (readonly [string, string])[] {
-  if (unresolvedBefore === 0 || continues === null) return [];
-  return [[`mlld journal postmortem ${continues}`, 'how the calls are executed again that the runs before it have left']];
+  const does = 'execute the calls without a result, and what follows from them';
+  if (command !== undefined) return [[command, does]];
+  if (chainBegan !== null) return [[`mlld journal postmortem ${chainBegan}`, 'how the calls without a result are executed again']];
+  return argv.length === 0 ? [] : [[pipelineAnewCommand(report), `${does}; add each --set of the first run`]];
 }
 
 function resumeSteps(report: PostMortemReport): (readonly [string, string])[] {

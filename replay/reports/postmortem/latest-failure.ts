@@ -118,7 +118,8 @@ export function isWhole({ finished }: RunFile): boolean {
   return unresolved + unresolvedBefore === 0;
 }
 
-function previousOf({ resume, restartOf }: Head): RunId | undefined {
+/** Returns the run that a run goes on with. */
+export function previousOf({ resume, restartOf }: Head): RunId | undefined {
   return resume?.run ?? restartOf;
 }
 

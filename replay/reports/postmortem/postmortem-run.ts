@@ -2,15 +2,15 @@
 import type { EventOf } from '../../../journal/event.js';
 import type { FailureClass } from '../../../journal/facts/call-event.js';
 import type { Defect, JournalStore, RunFile } from '../../../journal/store.js';
-import { startOf, type CallKey, type Workflow } from '../../../journal/ids.js';
+import { startOf, type CallKey, type RunId, type Workflow } from '../../../journal/ids.js';
 import { withCallsAround } from '../../memo/calls-around.js';
 import { countingRuns } from '../../memo/load.js';
 import type { CallCounts, CallFigures } from '../../fold/calls/call-counts.js';
 import { endRun } from '../../fold/calls/call-ledger.js';
 import { recordOfTeam, type TeamRecord } from '../team/unended-at-workers.js';
-import { foldRun } from '../../fold/fold-run.js';
+import { foldRun, startOfRun } from '../../fold/fold-run.js';
 import { servesAnotherRun } from '../../fold/record-of-upkeep.js';
-import { isWhole, successorOf } from './latest-failure.js';
+import { isWhole, previousOf, successorOf } from './latest-failure.js';
 import { usableEntry, usable, type Memo } from '../../memo/memo.js';
 import { rememberMemos, type MemoOf } from '../../memo/memo-loader.js';
 import { stopOf, unsettledIn, type LaneNow, type DispatchStop, type Unsettled } from './dispatch-state.js';
@@ -85,6 +85,8 @@ export interface PostMortemReport extends CallFigures {
   readonly unresolvedBefore: number;
   /** The run that it resumed or was restarted from; null where there is none. */
   readonly continues: string | null;
+  /** The run with which its chain began, as far as that is recorded still; null where it continues none. */
+  readonly chainBegan: string | null;
   /** Only of a run that a worker made, or a sealed one: it can't be resumed. */
   readonly serves?: ServedRun;
   /** The run that resumed it to its end, or else the latest one that continues it or had the same payload; null where there is none. */
@@ -154,7 +156,22 @@ export async function postMortemOf(store: JournalStore, file: RunFile, { nowMs, 
     isPrior: countingRuns(runs, own).at(-1)?.ref.run === ref.run,
     successor: serves === undefined ? await successorOf(store, file, runs) : undefined,
     lines: sourceLines(store, state.sources),
+    chainBegan: await beginningOfChain(store, state.started, runs),
   });
+}
+
+/** Undefined for a run that continues none, and where the one that it continues is gone. */
+async function beginningOfChain(store: JournalStore, own: PostMortem['started'], runs: readonly RunFile[]): Promise<RunId | undefined> {
+  let first: RunId | undefined;
+  const isEarlier = ({ ref }: RunFile, run: RunId | undefined): boolean => ref.run === run && (first === undefined || ref.run < first);
+  for (let head = own; head !== undefined;) {
+    const before = previousOf(head);
+    const file = runs.find((each) => isEarlier(each, before));
+    if (file === undefined) break;
+    first = file.ref.run;
+    head = await startOfRun(store, file.ref);
+  }
+  return first;
 }
 
 /** Looks results up where a resumed run would: in what its fork sources have now, then in what its workflow has. */
@@ -199,6 +216,7 @@ interface Known {
   /** True for the run that the next one would resume. */
   readonly isPrior: boolean;
   readonly lines: SourceLines;
+  readonly chainBegan: RunId | undefined;
 }
 
 async function reportPostMortem(state: PostMortem, { ref, liveness }: RunFile, known: Known): Promise<PostMortemReport> {
@@ -247,7 +265,8 @@ async function reportPostMortem(state: PostMortem, { ref, liveness }: RunFile, k
     team: known.team,
     salvaged: known.salvaged.map(({ run, ops, costUsd: cost }) => ({ run, calls: ops.size, costUsd: cost })),
     unresolvedBefore: state.ledger.unresolvedBefore,
-    continues: started?.resume?.run ?? started?.restartOf ?? null,
+    continues: (started && previousOf(started)) ?? null,
+    chainBegan: known.chainBegan ?? null,
     ...(known.serves && { serves: known.serves }),
     since: successor === undefined ? null : { run: successor.ref.run, status: statusOf(successor) },
     ...(pipeline && { pipeline }),

@@ -325,6 +325,30 @@ describe('parallel branches', () => {
     expect(await project.run({}, '--resume', 'par')).toMatchObject({ status: 0, stderr: expect.not.stringContaining('no result') });
   });
 
+  it('have a command in the post-mortem of each run of a chain, or the name of the run whose post-mortem has it', async () => {
+    const project = await shop(`${branches(2)}; late [prompt="late."]`.replace('fan -> exit', 'fan -> late -> exit'), 'backend=claude');
+    const crash = rule('part 1.', 'crash');
+    const quota = { match: [crash, rule('late.', 'quota')] };
+    await project.run(quota, '--set', 'berth=4');
+    await project.run(quota, '--resume');
+    const [second, first] = ((await project.json('list')) as readonly { run: string }[]).map(({ run }) => run) as [string, string];
+    for (const run of [first, second]) expect(await project.text('postmortem', run)).toMatch(/Paused in the lane claude/);
+    expect(await project.text('postmortem', first)).toContain(`mlld journal postmortem ${second}`);
+    expect(await project.text('postmortem', second)).toMatch(/mlld run p\.dot --resume +# continue/);
+    expect(await project.run({ match: [crash] }, '--resume')).toMatchObject({ status: 4 });
+    const [third = ''] = ((await project.json('list')) as readonly { run: string }[]).map(({ run }) => run);
+    expect(await project.text('postmortem', first)).toMatch(
+      /mlld run p\.dot --set berth=4 --checkpoint +# execute the calls without a result/,
+    );
+    for (const run of [second, third]) {
+      expect(await project.text('postmortem', run)).toMatch(
+        new RegExp(`mlld journal postmortem ${first} +# how the calls without a result`),
+      );
+      expect(await project.json('postmortem', run)).toMatchObject({ chainBegan: first });
+    }
+    expect(await project.json('postmortem', first)).toMatchObject({ chainBegan: null, since: { run: third, status: 'incomplete' } });
+  });
+
   it('leave the run of a restart incomplete, and one that resumes that', async () => {
     const once = 'once [shape=parallelogram, max_retries=0, tool_command="test -e done || { touch done; exit 1; }"]';
     const flow = `${branches(2)}; ${once}; late [prompt="late."]`.replace(
