@@ -7,9 +7,12 @@
  *
  * - continues it, directly or through runs between the two (`resume` and `restartOf` of pipelines), or
  * - had the same payload: a script is resumed by the same command again, and nothing else ties the two runs.
+ *
+ * A trial, which is recorded with the backend `simulated`, has resumed trials only.
  */
 import { canonicalJson } from '../../../journal/canonical.js';
 import type { EventOf } from '../../../journal/event.js';
+import { SIMULATED } from '../../../journal/facts/simulated-backend.js';
 import type { RunId, Workflow } from '../../../journal/ids.js';
 import type { JournalStore, RunFile } from '../../../journal/store.js';
 import { isRecordOfUpkeep } from '../../fold/record-of-upkeep.js';
@@ -20,12 +23,19 @@ type Head = EventOf<'run.started'>;
 
 /** Facts about a workflow from the runs after the one that is looked at. */
 interface Later {
+  readonly all: Ends;
+  /** The same without trials. */
+  readonly real: Ends;
+}
+
+interface Ends {
   readonly completedPayloads: Map<string, RunFile>;
   /** Runs that a completed one continues, and that one. */
   readonly continued: Map<RunId, RunFile>;
 }
 
-const noneLater = (): Later => ({ completedPayloads: new Map(), continued: new Map() });
+const noEnds = (): Ends => ({ completedPayloads: new Map(), continued: new Map() });
+const noneLater = (): Later => ({ all: noEnds(), real: noEnds() });
 
 /** Picks the run to look at; undefined when every run ended, and the latest of each workflow without a failure. `runs` oldest first. */
 export async function latestFailure(store: JournalStore, runs: readonly RunFile[]): Promise<RunFile | undefined> {
@@ -86,7 +96,7 @@ export async function successorOf(store: JournalStore, file: RunFile, runs: read
   for (const each of runs) {
     if (each.ref.run <= file.ref.run || each.isOfUnknownVersion || isRecordOfUpkeep(each)) continue;
     const head = await startOfRun(store, each.ref);
-    if (head !== undefined && head.parent === undefined) heads.push({ file: each, head });
+    if (head !== undefined && head.parent === undefined && (isTrial(own) || !isTrial(head))) heads.push({ file: each, head });
   }
   const later = noneLater();
   for (const each of heads.toReversed()) note(later, each.file, each.head);
@@ -96,16 +106,29 @@ export async function successorOf(store: JournalStore, file: RunFile, runs: read
   return successorIn(later, file, own) ?? heads.findLast((each) => isTied(each.head, each.file.ref.run))?.file;
 }
 
-function successorIn({ completedPayloads, continued }: Later, { ref }: RunFile, head: Head | undefined): RunFile | undefined {
+function isTrial(head: Head | undefined): boolean {
+  return head?.backend === SIMULATED;
+}
+
+function successorIn(later: Later, file: RunFile, head: Head | undefined): RunFile | undefined {
+  return endIn(isTrial(head) ? later.all : later.real, file, head);
+}
+
+function endIn({ completedPayloads, continued }: Ends, { ref }: RunFile, head: Head | undefined): RunFile | undefined {
   return continued.get(ref.run) ?? (head && completedPayloads.get(payloadOf(head)));
 }
 
 /** Called from the latest run to the earliest. */
 function note(later: Later, file: RunFile, head: Head | undefined): void {
   if (head === undefined) return;
-  const { completedPayloads, continued } = later;
+  noteEnd(later.all, file, head);
+  if (!isTrial(head)) noteEnd(later.real, file, head);
+}
+
+function noteEnd(ends: Ends, file: RunFile, head: Head): void {
+  const { completedPayloads, continued } = ends;
   const isEnd = isWhole(file);
-  const end = isEnd ? file : successorIn(later, file, head);
+  const end = isEnd ? file : endIn(ends, file, head);
   if (isEnd && !completedPayloads.has(payloadOf(head))) completedPayloads.set(payloadOf(head), file);
   const previous = previousOf(head);
   if (end !== undefined && previous !== undefined && !continued.has(previous)) continued.set(previous, end);

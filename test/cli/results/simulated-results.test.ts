@@ -100,6 +100,17 @@ describe('a workflow script whose run was simulated', () => {
     expect(stderr).toContain('continuing: 1 result of earlier runs can be reused; by simulated agents only\n');
   });
 
+  it('has resumed no run that asked models, as the post-mortem knows', async () => {
+    const { cwd, run } = await project();
+    await run('job.js', '--backend', 'cmd:exit 7');
+    await run('job.js', ...TRIAL);
+    const { stdout } = await callCli(['journal', 'postmortem'], { cwd });
+    expect(stdout).toMatch(/mlld run job\.js --backend 'cmd:exit 7' --resume/);
+    expect(stdout).not.toContain('nothing is left to resume');
+    await run('job.js', ...REAL, '--resume');
+    expect((await callCli(['journal', 'postmortem'], { cwd })).stdout).toContain('Every recorded run completed');
+  });
+
   it.each([
     ['failed', TRIAL, 'no call is without a result; 1 result is reused'],
     ['failed', REAL, '1 call has no result and will be executed; 0 results are reused'],
