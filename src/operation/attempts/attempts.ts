@@ -301,7 +301,7 @@ class Attempts {
     const mayStart = calls.dispatcher.mayTryAgain(lane, failure);
     const isUpToLane = isHeld || (waitsForLane(failure.class) && !(started && calls.dispatcher.rejectsOnly(started)));
     const waitMs = isUpToLane ? 0 : backoffMs(failure.class, tried, calls.settings.backoff, calls.random);
-    const waits = !mayStart && !calls.dispatcher.mayTryAgain(lane); // something else has stopped the lane: calls.md 14.3
+    const waits = !isHeld && !mayStart && !calls.dispatcher.mayTryAgain(lane); // something else has stopped the lane: calls.md 14.3
     await record?.failed({
       ...failedFacts(failure, progress, call.run.secrets),
       ...(mayStart ? { retryInMs: Math.max(waitMs, failure.retryAfterMs ?? 0) } : {}),
