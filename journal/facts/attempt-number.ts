@@ -10,6 +10,11 @@ export function numberOfExecution(attempt: number, execution: number): number {
   return (attempt - 1) * NUMBERS + FIRST + execution;
 }
 
+/** Returns whether the number is that of an execution which an after-guard requested of a call with the number `first`. */
+export function isFurtherExecution(number: number, first: number): boolean {
+  return number > numberOfExecution(first, 1) && number < first * NUMBERS;
+}
+
 /** Names what the number says: `attempt 2`, `execution 3`, `attempt 2, execution 3`. */
 export function wordsOfAttempt(number: number): string {
   const execution = (number % NUMBERS) - FIRST;

@@ -33,6 +33,9 @@ export interface RunTrace {
 
 /** A fact about a call that is not recorded: what its run counts, and nothing of arguments and result. */
 export type UnrecordedFact =
-  | Pick<FactOf<'call.started'>, 'type' | 'key' | 'op' | 'fn' | 'lane' | 'try'>
+  | (Pick<FactOf<'call.started'>, 'type' | 'key' | 'op' | 'fn' | 'lane' | 'try'> & {
+      /** An after-guard requested this execution of the call around. */
+      readonly isRequested?: boolean;
+    })
   | Omit<FactOf<'call.completed'>, 'result'>
   | FactOf<'call.failed'>;

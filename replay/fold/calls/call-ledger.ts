@@ -9,6 +9,8 @@
  *    stand side by side in a loop or a group: the value of that has the failure in it, whatever the other call got.
  *    Nor does one that the next attempt of a pipeline's stage makes again: it was an attempt. One of a stage that failed is accepted once
  *    the walk leaves the stage: the graph says what to do about it. calls.md 17.3.
+ *    Nor does an execution that an after-guard requested: it belongs to the call that was made first, and its attempts are retries of it.
+ *    One that failed counts until that call has ended. calls.md 17.
  * COUNTS-3 An attempt counts when it starts. One that is in flight when the run ends has no cost that anyone knows, so it is unpriced.
  *    Its result may have come back, and guards were to judge it: then its cost is known. A call whose guards judge the result of an
  *    earlier execution has no attempt: that execution counts, with its cost, in the run that made it. calls.md 17.4.
@@ -19,10 +21,20 @@
 import { addUsd, sumUsd } from '../../../journal/facts/add-usd.js';
 import type { EventOf, FactOf, JournalEvent } from '../../../journal/event.js';
 import type { CallKey, OpPath } from '../../../journal/ids.js';
-import { areSideBySide } from '../op-path.js';
+import { areSideBySide, parentOf } from '../op-path.js';
 import { addTo, countAttempt, countEnd, noCalls, sumOf, type CallCounts } from './call-counts.js';
-import { costOfJudged, endedCall, measuresOf, type AttemptEnd, type AttemptStart, type CountedFact, type EndedCall } from './ended-call.js';
+import {
+  costOfJudged,
+  endedCall,
+  measuresOf,
+  type AttemptEnd,
+  type AttemptStart,
+  type CountedFact,
+  type EndedCall,
+  type Reuse,
+} from './ended-call.js';
 import { isUnpriced, type CallCause } from './failure-class.js';
+import { isRequested } from './requested-executions.js';
 import {
   endVisit,
   failedInBranches,
@@ -52,6 +64,9 @@ export interface AttemptInFlight {
   readonly key: CallKey;
   readonly fn: string;
   readonly lane: string | undefined;
+  readonly attempt: number | undefined;
+  /** An after-guard requested it: the call around counts. */
+  readonly isRequested: boolean;
   readonly isRetry: boolean;
   readonly groups: readonly CallCounts[];
   /** The cost of the attempts of this call that have ended; undefined where that of one is not known. */
@@ -80,6 +95,8 @@ export interface CallLedger {
   readonly attempts: Map<OpPath, AttemptInFlight>;
   /** Failed calls that were not made again with a result. */
   readonly failures: Map<CallKey, FailedCall[]>;
+  /** Failed executions that guards requested, by the call around them, which has not ended. */
+  readonly requested: Map<OpPath, { readonly key: CallKey; readonly failed: FailedCall }[]>;
   readonly stages: StageRetries<FailedCall>;
   /** The unresolved calls that the runs before it in its chain have left. They are in no other count. */
   unresolvedBefore: number;
@@ -92,6 +109,7 @@ export function emptyLedger(): CallLedger {
     models: new Map(),
     attempts: new Map(),
     failures: new Map(),
+    requested: new Map(),
     stages: noStageRetries(),
     unresolvedBefore: 0,
   };
@@ -113,8 +131,8 @@ export const COUNTED: ReadonlySet<string> = new Set<JournalEvent['type']>([
 ]);
 
 /**
- * Counts an event, and returns the call that it ends. `groups`: further counts that the call belongs to (a phase, a filter); those of its
- * first event hold for all of it.
+ * Counts an event, and returns the call that it ends; of the executions that a guard requested those alone that gave a result.
+ * `groups`: further counts that the call belongs to (a phase, a filter); those of its first event hold for all of it.
  */
 export function followCall(
   ledger: CallLedger,
@@ -134,14 +152,8 @@ export function followCall(
     case 'call.withdrawn':
       withdrawAttempt(ledger, event);
       return undefined;
-    case 'call.reused': {
-      const all = groupsOf(ledger, event.fn, groups);
-      const end = endedCall(event);
-      resolve(ledger, event);
-      for (const counts of all) counts.savedUsd = sumUsd(counts.savedUsd, event.savedUsd);
-      countEnd(all, end, 1);
-      return { fn: event.fn, key: event.key, totalUsd: undefined, ...end };
-    }
+    case 'call.reused':
+      return reuse(ledger, event, groups);
     case 'retry.scheduled':
       for (const { key, failed } of retryStage(ledger.stages, event)) forget(ledger, key, failed);
       return undefined;
@@ -217,15 +229,33 @@ export function usualModel({ models }: Pick<CallLedger, 'models'>): string | nul
   return usual;
 }
 
+function isRequestedIn({ attempts }: CallLedger, event: AttemptStart | Reuse): boolean {
+  const around = parentOf(event.op);
+  return event.isRequested ?? (around !== undefined && isRequested(event, attempts.get(around)));
+}
+
+function reuse(ledger: CallLedger, event: Reuse, further: readonly CallCounts[]): CountedCall {
+  const { fn, key, savedUsd } = event;
+  const groups = groupsOf(ledger, fn, further);
+  const end = endedCall(event);
+  resolve(ledger, event);
+  for (const counts of groups) counts.savedUsd = sumUsd(counts.savedUsd, savedUsd);
+  if (!isRequestedIn(ledger, event)) countEnd(groups, end, 1);
+  return { fn, key, totalUsd: undefined, ...end };
+}
+
 function startAttempt(ledger: CallLedger, event: AttemptStart, further: readonly CallCounts[]): void {
-  const { op, key, fn, lane, try: tried = 1, received } = event;
+  const { op, key, fn, lane, attempt, try: tried = 1, received } = event;
   const before = ledger.attempts.get(op);
   const groups = before?.groups ?? groupsOf(ledger, fn, further);
-  const isRetry = tried > 1 || isRepeated(ledger.stages, op);
+  const isRequested = before?.isRequested ?? isRequestedIn(ledger, event);
+  const isRetry = tried > 1 || isRequested || isRepeated(ledger.stages, op);
   ledger.attempts.set(op, {
     key,
     fn,
     lane,
+    attempt,
+    isRequested,
     isRetry,
     groups,
     spentUsd: before ? before.spentUsd : 0,
@@ -255,15 +285,18 @@ function endAttempt(ledger: CallLedger, event: AttemptEnd, further: readonly Cal
   }
   ledger.attempts.delete(event.op);
   if (event.type === 'call.failed' && event.waited) return undefined;
+  endRequested(ledger, event.op);
   if (end.outcome === 'executed') resolve(ledger, event);
   if (end.outcome === 'failed' || end.outcome === 'not-executed') {
     const failed = { op: event.op, end, groups };
     const known = ledger.failures.get(event.key);
     if (known) known.push(failed);
     else ledger.failures.set(event.key, [failed]);
-    failInStage(ledger.stages, event.op, event.key, failed);
+    if (attempt?.isRequested) failAsRequested(ledger, event, failed);
+    else failInStage(ledger.stages, event.op, event.key, failed);
   }
-  countEnd(groups, end, 1);
+  if (!attempt?.isRequested || end.outcome === 'failed') countEnd(groups, end, 1);
+  if (attempt?.isRequested && end.outcome !== 'executed') return undefined;
   // One that was judged is free for another reason than that it only made calls.
   if (attempt?.isJudging) return { fn, key: event.key, totalUsd: costOfJudged(event), ...end, onlyCalls: undefined };
   return { fn, key: event.key, totalUsd: attempt?.spentUsd, ...(attempt?.isPriced && { wasReceived: true }), ...end };
@@ -302,6 +335,17 @@ function countCost(
   if (usage?.model !== undefined) models.set(usage.model, (models.get(usage.model) ?? 0) + 1);
 }
 
+function failAsRequested({ requested }: CallLedger, { op, key }: AttemptEnd, failed: FailedCall): void {
+  const around = parentOf(op) as OpPath;
+  requested.set(around, [...(requested.get(around) ?? []), { key, failed }]);
+}
+
+/** The call has ended, and counts itself now. */
+function endRequested(ledger: CallLedger, op: OpPath): void {
+  for (const { key, failed } of ledger.requested.get(op) ?? []) forget(ledger, key, failed);
+  ledger.requested.delete(op);
+}
+
 /** COUNTS-2 */
 function resolve({ failures }: CallLedger, { key, op }: { readonly key: CallKey; readonly op: OpPath }): void {
   const failed = failures.get(key);
@@ -315,7 +359,7 @@ function resolve({ failures }: CallLedger, { key, op }: { readonly key: CallKey;
   else failures.set(key, left);
 }
 
-/** The next attempt of a stage makes the call again: this one was an attempt of it. */
+/** It was an attempt of a call that counts by itself: of the next attempt of a stage, or of the one in which a guard requested it. */
 function forget({ failures }: CallLedger, key: CallKey, failed: FailedCall): void {
   const others = failures.get(key)?.filter((each) => each !== failed);
   if (others === undefined || others.length === failures.get(key)?.length) return; // another call of its key has a result

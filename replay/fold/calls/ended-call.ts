@@ -5,7 +5,15 @@ import { causeOfCall, flawOf, type CallCause } from './failure-class.js';
 
 export type EndOfCall = EventOf<'call.completed' | 'call.failed' | 'call.reused'>;
 
-export type AttemptStart = Pick<FactOf<'call.started'>, 'type' | 'key' | 'op' | 'fn' | 'lane' | 'try' | 'received'>;
+export type AttemptStart = Pick<FactOf<'call.started'>, 'type' | 'key' | 'op' | 'fn' | 'lane' | 'attempt' | 'try' | 'received'> &
+  PlaceInCall;
+export type Reuse = FactOf<'call.reused'> & PlaceInCall;
+
+interface PlaceInCall {
+  /** As `isRequested` in `requested-executions.ts` says, where the count does not see the call around. */
+  readonly isRequested?: boolean;
+}
+
 type Completion = Pick<
   FactOf<'call.completed'>,
   'type' | 'key' | 'op' | 'elapsedMs' | 'usage' | 'onlyCalls' | 'callUsage' | 'repeatedUsd' | 'class' | 'exitCode' | 'denied' | 'unusable'
@@ -13,7 +21,7 @@ type Completion = Pick<
 export type AttemptEnd = Completion | FactOf<'call.failed'>;
 
 /** The part of a fact about a call that is counted: a call of which nothing is recorded has no more. */
-export type CountedFact = AttemptStart | AttemptEnd | FactOf<'call.withdrawn'> | FactOf<'call.reused'>;
+export type CountedFact = AttemptStart | AttemptEnd | FactOf<'call.withdrawn'> | Reuse;
 
 export type CallOutcome = 'executed' | 'reused' | 'failed' | 'denied' | 'not-executed';
 

@@ -4,6 +4,7 @@ import type { OpPath } from '../../../journal/ids.js';
 import type { Defect, JournalStore, RunFile } from '../../../journal/store.js';
 import { noCalls, type CallCounts } from '../../fold/calls/call-counts.js';
 import { emptyLedger, endRun, followCall } from '../../fold/calls/call-ledger.js';
+import { isRequested } from '../../fold/calls/requested-executions.js';
 import { auditTrail, unended, type AuditedCall, type AuditedHook, type AuditEntry } from './audit.js';
 import { OddLines, reportStore } from '../report-store.js';
 import { salvagedOpsOf } from '../postmortem/salvaged-calls.js';
@@ -11,7 +12,7 @@ import { teamCalls } from '../team/team-calls.js';
 import { recordOfTeam, type TeamRecord } from '../team/unended-at-workers.js';
 import { loadWorkflow } from '../../memo/load.js';
 import type { Memo } from '../../memo/memo.js';
-import { isInside } from '../../fold/op-path.js';
+import { isInside, parentOf } from '../../fold/op-path.js';
 import { conclude, legality, type VerifyReport } from './verify.js';
 
 export interface AuditFilter {
@@ -144,10 +145,17 @@ function noTotals(): AuditTotals {
 /** Counts the attempts whose entries pass the filter: an attempt is counted with its start once its entry is known. */
 function createCallTotals(totals: AuditTotals) {
   const ledger = emptyLedger();
-  const starts = new Map<OpPath, EventOf<'call.started'>>();
+  const starts = new Map<OpPath, EventOf<'call.started'> & { readonly isRequested: boolean }>();
   const results = new Map<OpPath, EventOf<'result.received'>>();
+  const isExecution = (event: EventOf<'call.started' | 'call.reused'>): boolean => {
+    const start = starts.get(parentOf(event.op) ?? event.op);
+    const isPriced = start !== undefined && (start.received !== undefined || results.has(start.op));
+    return isRequested(event, start && { ...start, ...(isPriced && { isPriced }) });
+  };
   return {
-    started: (event: EventOf<'call.started'>): void => void starts.set(event.op, { ...event, args: NO_PAYLOAD }),
+    started(event: EventOf<'call.started'>): void {
+      starts.set(event.op, { ...event, args: NO_PAYLOAD, isRequested: isExecution(event) });
+    },
     received: (event: EventOf<'result.received'>): void => void results.set(event.op, { ...event, result: NO_PAYLOAD }),
     withdrawn: ({ op }: EventOf<'call.withdrawn'>): void => void starts.delete(op),
     count({ op, outcome }: AuditedCall, ended: JournalEvent | undefined): void {
@@ -158,6 +166,7 @@ function createCallTotals(totals: AuditTotals) {
       starts.delete(op);
       results.delete(op);
       if (outcome === 'unfinished') totals.unfinished += 1;
+      else if (ended?.type === 'call.reused') followCall(ledger, { ...ended, isRequested: isExecution(ended) }, [totals]);
       else if (ended) followCall(ledger, ended, [totals]);
     },
     ofStage: (event: JournalEvent): void => void followCall(ledger, event),

@@ -279,6 +279,13 @@ function completeCall(state: PostMortem, event: EventOf<'call.completed'>, ended
 function failCall(state: PostMortem, event: EventOf<'call.failed'>, ended: CountedCall | undefined): void {
   const { op, key, message, denied, seq, fn } = event;
   const step = state.steps.get(op);
+  if (ended === undefined) {
+    // An execution that a guard requested: the call around it fails or goes on, and a resume makes that one.
+    state.unresolved.delete(key);
+    if (step !== undefined) step.call = undefined;
+    state.counted.add(op);
+    return;
+  }
   const open = state.unresolved.get(key);
   const what = step?.call?.fn ?? open?.fn ?? fn ?? step?.name ?? op;
   const stage = stageAgain(state, op);

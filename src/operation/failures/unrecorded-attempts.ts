@@ -4,13 +4,14 @@ import { callKey } from '../../runtime/calls/call-key.js';
 import type { AttemptRecord } from '../attempts/call-progress.js';
 import type { CacheableCall } from '../cacheable-call.js';
 
-export function countedAttempts({ run: { recorder }, op, llm }: CacheableCall): AttemptRecord {
+export function countedAttempts({ run: { recorder }, op, operation, llm }: CacheableCall): AttemptRecord {
   const call = { key: op.path as string as CallKey, op: op.path }; // the count looks at the key of an end alone
   return {
     async started({ try: tried }, started, mayBegin) {
       if (mayBegin?.() === false) return undefined;
       const lane = started && { lane: started.lane };
-      recorder.count?.({ type: 'call.started', ...call, fn: llm.fn, ...lane, ...(tried > 1 && { try: tried }) });
+      const requested = operation.repeat && { isRequested: true };
+      recorder.count?.({ type: 'call.started', ...call, fn: llm.fn, ...requested, ...lane, ...(tried > 1 && { try: tried }) });
       return undefined;
     },
     async failed(fact) {

@@ -1,6 +1,7 @@
 /** The count of calls: each once, by its last attempt and by what came after. calls.md 10.5, 10.6, 14.1. */
 import { describe, expect, it } from 'vitest';
 import type { Fact, FactOf, Usage } from '../../../journal/event.js';
+import { numberOfExecution } from '../../../journal/facts/attempt-number.js';
 import { opPath, seqOf } from '../../../journal/ids.js';
 import { unpricedInFlight, emptyLedger, endRun, followCall, usualModel, type CallLedger } from '../../../replay/fold/calls/call-ledger.js';
 import { recordedCounts } from '../../../replay/fold/recorded-counts.js';
@@ -195,6 +196,52 @@ describe('the count of calls', () => {
     });
     const totals = { executed: 2, reused: 0, failed: 1, withoutResult: 0, attempts: 5, unresolved: 1, model: 'sonnet' };
     expect(recordedCounts(totals)).toMatchObject({ executed: 2, failed: 1, attempts: 5, unresolved: 1, model: 'sonnet' });
+  });
+});
+
+describe('the executions of a call that an after-guard requested', () => {
+  const call = 'main/ask#0';
+  const inside = (place: number): string => `${call}/ask#${place}`;
+  const received = (path: string, text: string): Fact =>
+    ({ ...complete(path, text, { usage: usage(0.25) }), type: 'result.received' }) as Fact;
+  const first = [start(call, 'x'), received(call, 'x')];
+  const again = (place: number): readonly Fact[] => {
+    const path = inside(place);
+    return [start(path, `x${place}`, { attempt: numberOfExecution(1, place + 2) }), received(path, `x${place}`)];
+  };
+  const sentBack = (place: number): Fact => fail(inside(place), `x${place}`, { denied: true, usage: usage(0.25) });
+
+  it('are attempts of it, and it counts once, by how it ends', () => {
+    const accepted = [complete(inside(1), 'x1', { usage: usage(0.25) }), complete(call, 'x', { usage: usage(0.25) })];
+    const facts = [...first, ...again(0), sentBack(0), ...again(1)];
+    const counts = { failed: 0, notExecuted: 0, attempts: 3, retries: 2, costUsd: 0.75, unpriced: 0 };
+    expect(count(...facts).total).toMatchObject({ ...counts, executed: 0, denied: 0 });
+    expect(count(...facts, ...accepted).total).toMatchObject({ ...counts, executed: 1, denied: 0 });
+    const denied = [sentBack(1), fail(call, 'x', { denied: true, usage: usage(0.25) })];
+    expect(count(...facts, ...denied).total).toMatchObject({ ...counts, executed: 0, denied: 1 });
+  });
+
+  it('fail with it, and count where it waits on when the run ends', () => {
+    const failed = [...first, ...again(0).slice(0, 1), fail(inside(0), 'x0', { class: 'quota' })];
+    const counts = { executed: 0, failed: 1, unresolved: 1, failedByClass: { quota: 1 }, attempts: 2, retries: 1, costUsd: 0.25 };
+    expect(count(...failed).total).toMatchObject(counts);
+    expect(count(...failed, fail(call, 'x', { class: undefined, waited: true } as never)).total).toMatchObject(counts);
+    expect(count(...failed, fail(call, 'x', { class: 'quota' })).total).toMatchObject(counts);
+  });
+
+  it('may be reused, when the result that came first is judged once more', () => {
+    const judged = start(call, 'x', { received: { run: runRef(0).run, seq: seqOf(1) } });
+    const { total } = count(judged, reuse(inside(0), 'x0', 0.25), complete(call, 'x'));
+    expect(total).toMatchObject({ executed: 1, reused: 0, attempts: 0, savedUsd: 0.25 });
+  });
+
+  it('are no calls that its body makes of its own function', () => {
+    const recursive = [start(call, 'x'), start(inside(0), 'y'), complete(inside(0), 'y'), complete(call, 'x')];
+    expect(count(...recursive).total).toMatchObject({ executed: 2, attempts: 2, retries: 0 });
+    const number = { attempt: numberOfExecution(1, 2) };
+    const deeper = `${inside(0)}/ask#0`;
+    const within = [...again(0).slice(0, 1), start(deeper, 'z', number), complete(deeper, 'z'), complete(inside(0), 'x0')];
+    expect(count(...first, ...within, complete(call, 'x')).total).toMatchObject({ executed: 2, attempts: 3, retries: 1 });
   });
 });
 

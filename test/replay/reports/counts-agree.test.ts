@@ -2,6 +2,7 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import type { Fact } from '../../../journal/event.js';
+import { numberOfExecution } from '../../../journal/facts/attempt-number.js';
 import { openMemoryStore } from '../../../journal/storage/memory-store.js';
 import type { JournalStore, RunFile } from '../../../journal/store.js';
 import { auditRun } from '../../../replay/reports/audit/audit-run.js';
@@ -123,6 +124,22 @@ it('counts a failed command as failed, and a result that is not kept as executed
   const { store, file } = await recorded([started(runRef(1)), ...call('main/ask#0', 'ebb', { outcome: 'unusable' }), ...unkept]);
   for (const counts of Object.values(await everyReport(store, file)))
     expect(counts).toEqual({ executed: 1, reused: 0, failed: 1, denied: 0 });
+});
+
+it('counts a call that a guard had executed again once, by how it ended', async () => {
+  const inside = call('main/ask#0/ask#0', 'again').map((fact): Fact =>
+    fact.type === 'call.started' ? { ...fact, attempt: numberOfExecution(1, 2) } : fact,
+  );
+  const around = call('main/ask#0', 'ebb');
+  const sentBack = inside.map((fact): Fact =>
+    fact.type === 'call.completed' ? ({ ...fact, type: 'call.failed', message: 'a guard requested it', denied: true } as Fact) : fact,
+  );
+  const expected = { executed: 1, reused: 0, failed: 0, denied: 0 };
+  for (const executions of [inside.slice(0, 2), sentBack, inside]) {
+    const { store, file } = await recorded([started(runRef(1)), ...around.slice(0, 2), ...executions, ...around.slice(2)]);
+    const { csv: _, otlp: __, ...counts } = await everyReport(store, file); // these have a row for each execution
+    for (const [name, each] of Object.entries(counts)) expect({ name, ...each }).toEqual({ name, ...expected });
+  }
 });
 
 it('says nowhere that unknown tokens and costs are 0', async () => {
