@@ -48,7 +48,7 @@ function sentenceOf(entry: AuditEntry, style: Style): string {
         workerUsd,
         outputs = [],
       } = entry;
-      const colour = outcome === 'executed' ? style.green : outcome === 'reused' ? style.dim : style.red;
+      const colour = COLOURS[outcome] ?? 'red';
       const facts = [
         ...(tried > 1 ? [`attempt ${tried}`] : []),
         ...(cause === undefined ? [] : [cause]),
@@ -65,7 +65,7 @@ function sentenceOf(entry: AuditEntry, style: Style): string {
         ...(retryInMs === undefined ? [] : [`another attempt after ${duration(retryInMs)}`]),
         ...(outputs.length === 0 ? [] : [`wrote ${outputs.map(({ path, hash }) => `${oneLine(path)}${shortHash(hash)}`).join(', ')}`]),
       ];
-      return `@${fn}(${preview === undefined ? '' : clip(oneLine(preview), PREVIEW_UNITS_MAX)})${phase === undefined ? '' : ` [${oneLine(phase)}]`} ${colour(outcome)}${facts.length === 0 ? '' : `: ${facts.join(', ')}`}`;
+      return `@${fn}(${preview === undefined ? '' : clip(oneLine(preview), PREVIEW_UNITS_MAX)})${phase === undefined ? '' : ` [${oneLine(phase)}]`} ${style[colour](outcome)}${facts.length === 0 ? '' : `: ${facts.join(', ')}`}`;
     }
     case 'superseded':
       return `@${entry.fn} ${style.yellow('superseded')}: the result in event ${entry.of} was paid for in vain${entry.costUsd === null ? '' : ` (${money(entry.costUsd)})`}; event ${entry.by.seq} of ${entry.by.run} was recorded first and is used`;
@@ -85,6 +85,12 @@ function sentenceOf(entry: AuditEntry, style: Style): string {
       return `${entry.hook} ${entry.timing} ${entry.filter}${because(entry.error, style)}`;
   }
 }
+
+const COLOURS: { readonly [O in AuditedCall['outcome']]?: 'green' | 'dim' | 'yellow' } = {
+  executed: 'green',
+  reused: 'dim',
+  waited: 'yellow',
+};
 
 /** The model, the tokens and the cost of one attempt, with the source of the cost; a dash for what is not known. */
 function priceOf({ model, inputTokens, outputTokens, costUsd = null, costSource }: AuditedCall): string {

@@ -25,6 +25,9 @@ export type CountedFact = AttemptStart | AttemptEnd | FactOf<'call.withdrawn'> |
 
 export type CallOutcome = 'executed' | 'reused' | 'failed' | 'denied' | 'not-executed';
 
+/** `waited`: the run ended while the call waited for its lane, or for a call inside it, so that it has not failed. */
+export type AttemptOutcome = CallOutcome | 'waited';
+
 export interface EndedCall {
   readonly outcome: CallOutcome;
   readonly durationMs?: number | undefined;
@@ -69,6 +72,12 @@ export function endedCall(event: AttemptEnd | FactOf<'call.reused'>): EndedCall 
       return { outcome: 'failed', durationMs, usage, onlyCalls, message, errorCode: 'COMMAND_FAILED', cause, isAccepted };
     }
   }
+}
+
+/** Returns the outcome of an attempt. One of a call that waited has a cause where the attempt itself had failed. */
+export function endedAttempt(event: AttemptEnd): Omit<EndedCall, 'outcome'> & { readonly outcome: AttemptOutcome } {
+  const end = endedCall(event);
+  return event.type === 'call.failed' && event.waited ? { ...end, outcome: 'waited', cause: event.class } : end;
 }
 
 /** Returns what the event says about the time and the cost of its attempt. */

@@ -165,8 +165,8 @@ function createCallTotals(totals: AuditTotals) {
       if (start && result) followCall(ledger, result, [totals]);
       starts.delete(op);
       results.delete(op);
-      if (outcome === 'unfinished') totals.unfinished += 1;
-      else if (ended?.type === 'call.reused') followCall(ledger, { ...ended, isRequested: isExecution(ended) }, [totals]);
+      if (outcome === 'unfinished' || outcome === 'waited') totals.unfinished += 1;
+      if (ended?.type === 'call.reused') followCall(ledger, { ...ended, isRequested: isExecution(ended) }, [totals]);
       else if (ended) followCall(ledger, ended, [totals]);
     },
     ofStage: (event: JournalEvent): void => void followCall(ledger, event),

@@ -8,7 +8,7 @@
 import type { EventOf, Payload, Usage } from '../../../journal/event.js';
 import type { CallKey, EventRef, OpPath, Seq, Workflow } from '../../../journal/ids.js';
 import type { Position } from '../../../journal/store.js';
-import { endedCall, type CallOutcome } from '../../fold/calls/ended-call.js';
+import { endedAttempt, type AttemptOutcome } from '../../fold/calls/ended-call.js';
 import { callPhases, type CallPhases } from '../../workflows/call-phases.js';
 import type { CallCause } from '../../fold/calls/failure-class.js';
 import { ancestorsOf } from '../../fold/op-path.js';
@@ -39,7 +39,7 @@ export interface AuditedCall extends Common {
   /** The number of the attempt. Absent for a reused result, a result that was judged later, and a call that was not executed. */
   readonly try?: number;
   /** As `ended-call.ts` has it; `unfinished`: it was in flight when the events ended. */
-  readonly outcome: CallOutcome | 'unfinished';
+  readonly outcome: AttemptOutcome | 'unfinished';
   /** The class of a failed attempt. */
   readonly class?: CallCause;
   /** The attempt failed, and another one followed after this time. */
@@ -282,7 +282,7 @@ function completeCall(state: AuditTrail, event: EventOf<'call.completed'>, { pos
 /** A damaged `call.started` loses the names, not the entry. */
 function ended(state: AuditTrail, event: EventOf<'call.completed' | 'call.failed'>): AuditedCall {
   const { op, key } = event;
-  const { outcome, message, usage, durationMs, cause } = endedCall(event);
+  const { outcome, message, usage, durationMs, cause } = endedAttempt(event);
   const begun = state.inFlight.get(op);
   state.inFlight.delete(op);
   const named = event.type === 'call.failed' ? event.fn : undefined;

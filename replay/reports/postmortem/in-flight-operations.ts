@@ -52,6 +52,8 @@ export interface InFlightCall {
   readonly fn: string;
   readonly preview: string | undefined;
   readonly startedMs: number;
+  /** Its last attempt failed, and it waits for the next one. */
+  waits: boolean;
   /** Groups of the commands inside that failed; they are counted with the call when it fails because of them. */
   readonly failedCommands: string[];
 }

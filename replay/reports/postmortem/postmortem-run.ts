@@ -114,6 +114,8 @@ export interface Pending {
   readonly preview: string | undefined;
   /** The phase of a call of a workflow script. */
   readonly phase?: string;
+  /** No attempt of the call was in flight: it waited for the next one. */
+  readonly waits?: true;
   /** The call was offered to workers, and the run got no end of it. */
   readonly offered?: true;
   /** The worker that had begun it. */
@@ -297,6 +299,7 @@ function pendingOf(
     what: fn === undefined ? [kind, name].filter((word) => word !== undefined).join(' ') : `@${fn}`,
     preview: call === undefined ? (at?.preview ?? item) : call.preview,
     ...(phase !== undefined && { phase }),
+    ...(call?.waits && { waits: true as const }),
     ...(key !== undefined && { offered: true as const }),
     ...(at && { worker: at.worker }),
     ...(salvage && { salvagedIn: salvage.run }),

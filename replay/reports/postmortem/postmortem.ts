@@ -31,9 +31,11 @@ import type { Projection } from '../../fold/projection.js';
 
 /**
  * The reason for which a call has no reusable result. `offered`: no worker had begun it; `invalidated`: it had one when the run ended, and
- * has none now, or none as soon as the run is resumed; `unjudged`: its result came back, and the guards behind it have not judged it.
+ * has none now, or none as soon as the run is resumed; `unjudged`: its result came back, and the guards behind it have not judged it;
+ * `waiting`: it waited for its next attempt, or for a call inside it.
  */
-export type Unresolved = 'in-flight' | 'offered' | 'failed' | 'not-executed' | 'denied' | 'unusable' | 'invalidated' | 'unjudged';
+export type Unresolved =
+  'in-flight' | 'waiting' | 'offered' | 'failed' | 'not-executed' | 'denied' | 'unusable' | 'invalidated' | 'unjudged';
 
 /** A call that had a result when the run ended. */
 export interface ResolvedCall {
@@ -155,6 +157,7 @@ export const postMortem: Projection<PostMortem> = {
       case 'call.failed':
         if (event.denied) state.unjudged.delete(event.key);
         if (isEndOfCall(event)) failCall(state, event, ended);
+        else holdCall(state, event);
         break;
       case 'retry.scheduled':
         forgetAttemptBefore(state, event.op); // it waits for the next one, and has not failed
@@ -230,6 +233,7 @@ function startCall(state: PostMortem, event: EventOf<'call.started'>): void {
       fn,
       preview,
       startedMs: step.call?.startedMs ?? state.lastMs, // of its first attempt
+      waits: false,
       failedCommands: step.call?.failedCommands ?? [],
     };
     step.site ??= site;
@@ -303,6 +307,14 @@ function failCall(state: PostMortem, event: EventOf<'call.failed'>, ended: Count
     if (denied !== true) step.failedIn = event.class;
     state.counted.add(op);
   }
+}
+
+/** It has not failed: another attempt was to follow, or the run ended while it waited. */
+function holdCall({ steps, unresolved }: PostMortem, { op, key }: EventOf<'call.failed'>): void {
+  const call = steps.get(op)?.call;
+  const open = unresolved.get(key);
+  if (call !== undefined) call.waits = true;
+  if (open !== undefined) open.why = 'waiting';
 }
 
 function settle(state: PostMortem, { key, op }: EventOf<'call.completed' | 'call.reused'>, had: ResolvedCall): void {

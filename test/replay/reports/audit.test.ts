@@ -54,6 +54,15 @@ describe('an audit', () => {
     expect(totals).toMatchObject({ executed: 1, reused: 1, failed: 1, unfinished: 1, inputTokens: 7, costUsd: 0.25, callsMs: 6 });
   });
 
+  it('takes a call that waited when the run ended for no failed one', async () => {
+    const [begin, begun, failed, end] = call('main/ask#0', 'ebb', { outcome: 'failed' });
+    const waited = { ...(failed as Fact), message: 'The run was paused', waited: true } as Fact;
+    const { entries, totals } = await audited([[begin!, begun!, waited, end!]]);
+    expect(entries).toMatchObject([{ outcome: 'waited', message: 'The run was paused' }]);
+    expect(entries[0]).not.toHaveProperty('class');
+    expect(totals).toMatchObject({ failed: 0, unfinished: 1, attempts: 1 });
+  });
+
   it('separates a file that was read from one that was not found', async () => {
     const { entries, totals } = await audited([
       inside('main/run#0', { kind: 'run' }, [

@@ -203,6 +203,29 @@ describe('the chain of a post-mortem', () => {
   });
 });
 
+describe('a call between two attempts', () => {
+  const [begin0, begun, failed] = call('main/ask#0', 'ebb', { outcome: 'failed' });
+  const held = { ...(failed as Fact), class: 'overloaded', retryInMs: 1000 } as Fact;
+
+  it('waits, and is not in flight', async () => {
+    const store = openMemoryStore();
+    const journal = await store.create(REF);
+    for (const fact of [started(REF), begin0!, begun!, held]) await journal.append(fact);
+    await journal.close();
+    const [file] = await store.runs(JOB);
+    const report = await postMortemOf(store, file!, { nowMs: 0, onDefect: () => expect.unreachable() });
+    expect(report).toMatchObject({ inFlight: [{ what: '@ask', waits: true }], resume: { unresolved: [{ why: 'waiting' }] } });
+    const again = stateOf([begin0!, begun!, held, { ...(begun as Fact), try: 2 } as Fact]);
+    expect(inFlight(again).map(({ call: each }) => each?.waits)).toEqual([false]);
+    expect(estimateResume(again, undefined).unresolved).toMatchObject([{ why: 'in-flight' }]);
+  });
+
+  it('waits on where the run ends, also as a call for one inside it', () => {
+    const waited = { ...(failed as Fact), waited: true } as Fact;
+    expect(estimateResume(stateOf([begin0!, begun!, waited]), undefined).unresolved).toMatchObject([{ why: 'waiting' }]);
+  });
+});
+
 describe('a call that was offered to workers', () => {
   const offer = (op: string, text: string): Fact[] => [
     begin(op, { labels: ['llm'], name: 'ask' }),
