@@ -40,6 +40,8 @@ export interface AttemptRecord {
 /** The facts about the attempts of a call, for the event that ends it. */
 export class CallProgress {
   tries = 0;
+  /** The attempts before the last one of the earlier execution whose result the guards judge: this run has none of them. */
+  triesBefore = 0;
   isStarted = false;
   /** An attempt has started, and its end is not recorded yet. */
   isOpen = false;
@@ -97,7 +99,8 @@ export class CallProgress {
 
   /** Returns what hooks and guards see, but for the options of the call. */
   get view(): Omit<CallView, 'lane' | 'model'> {
-    const { tries: attempts, classes, problem, session, callUsage } = this;
+    const { tries, triesBefore, classes, problem, session, callUsage } = this;
+    const attempts = tries + triesBefore;
     const measured = { ...(callUsage && { usage: callUsage as unknown as DataObject }), ...(session !== undefined && { session }) };
     const outcome = this.isPassedOn ? 'failed' : 'completed'; // guards and hooks run before its first attempt, and after its last
     return { ...(attempts > 0 && { outcome }), attempts, class: classes.at(-1), problem, measured };

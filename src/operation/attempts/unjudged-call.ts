@@ -50,6 +50,7 @@ async function received({ call, options, progress, record, unjudged: { known } }
   progress.isStarted = true;
   progress.isOpen = true;
   progress.tries = 1;
+  progress.triesBefore = (known.fact.try ?? 1) - 1;
   progress.elapsedMs = known.fact.elapsedMs;
   progress.callUsage = known.measured?.()?.usage as Usage | undefined;
   const { costUsd, insideUsd, key } = known;

@@ -218,6 +218,26 @@ it('waits also where the guard behind it was edited since', async () => {
   expect(drafts()).toBe('ab');
 });
 
+it('says how many attempts it had taken, also in a replay', async () => {
+  const draft = `exe llm @draft(n) = node {
+  const fs = require("fs");
+  fs.appendFileSync("drafts", n);
+  if (fs.readFileSync("drafts", "utf8").length === 1) mlld.fail("crash", "not yet");
+  return "D:" + n;
+} with { retries: { "crash": 1 } }
+`;
+  const check = 'guard @check after @draft = when [\n  @judge(@output) == "yes" => allow `@mx.call.attempts @mx.call.try`\n]\n';
+  const { run, judgeAs, drafts, journal } = await project(check + draft + JUDGE + 'show @draft("a")\n', {
+    'mlld-config.json': '{ "calls": { "backoff": { "first": "1ms", "max": "1ms" } } }',
+  });
+  expect(await run('--checkpoint')).toMatchObject({ status: 5 });
+  judgeAs('yes');
+  expect(await run('--resume')).toMatchObject({ status: 0, stdout: '2 2\n' });
+  expect(drafts()).toBe('aa');
+  expect(await journal('replay', 'latest')).toMatchObject({ status: 0, stdout: '2 2\n' });
+  expect(await journal('verify', 'latest')).toMatchObject({ status: 0 });
+});
+
 it('is kept for the replay of the run that judged it, and saves what it had cost', async () => {
   const { run, judgeAs, journal, runs } = await project();
   await run('--checkpoint');
