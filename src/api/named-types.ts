@@ -74,7 +74,7 @@ export type {
 export type { Secrets } from '../../journal/secrets/sealing.js';
 export type { CallCounts, CallFigures } from '../../replay/fold/calls/call-counts.js';
 export type { AttemptInFlight, CallLedger, CountedCall, FailedCall } from '../../replay/fold/calls/call-ledger.js';
-export type { CallOutcome, EndedCall, EndOfCall } from '../../replay/fold/calls/ended-call.js';
+export type { AttemptOutcome, CallOutcome, EndedCall, EndOfCall } from '../../replay/fold/calls/ended-call.js';
 export type { RecordedCounts } from '../../replay/fold/recorded-counts.js';
 export type { FailedInStage, StageRetries } from '../../replay/fold/calls/stage-retries.js';
 export type { CallCause } from '../../replay/fold/calls/failure-class.js';
