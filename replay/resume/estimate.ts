@@ -1,8 +1,9 @@
 /** Estimates the calls, the time and the cost of the next run, if it makes the same calls as the last one. */
 import { addUsd } from '../../journal/facts/add-usd.js';
-import type { CallKey } from '../../journal/ids.js';
+import type { CallKey, OpPath, Seq } from '../../journal/ids.js';
 import { concurrencyOf, wallTime, type CallConcurrency } from '../fold/call-concurrency.js';
 import { quantile, sorted } from '../fold/quantile.js';
+import { endedCalls } from './calls-behind.js';
 import type { LatestRun } from './latest-run.js';
 import { notPredicted, predictedBefore } from './not-executed.js';
 
@@ -12,7 +13,8 @@ export interface Estimate {
   readonly notStarted: number;
   /**
    * Calls may follow that are not counted: the last run did not reach its end, or a call has no result yet, or one is reused that came
-   * after a call which is executed now. A journal does not say what a script makes of a new result.
+   * after a call which is executed now, and not in another iteration of a parallel loop. A journal does not say what a script makes of a
+   * new result.
    */
   readonly isPart: boolean;
   /** Wall time at the concurrency of the last run: a call takes what it took before, else the mean of its function. Null: none is known. */
@@ -88,7 +90,8 @@ export function estimateOf({ latest, now, predicted, earlierCosts, aheadInLoops,
   const means = meanTimes(now);
   const executes: string[] = [];
   let [callsMs, longestMs, untimed] = [0, 0, 0];
-  let [firstEnd, isResultMissing] = [Number.POSITIVE_INFINITY, false];
+  let isResultMissing = false;
+  const ended = endedCalls(latest.sideBySide);
   const addTime = (callMs: number | undefined): void => {
     if (callMs === undefined) untimed++;
     else {
@@ -100,13 +103,16 @@ export function estimateOf({ latest, now, predicted, earlierCosts, aheadInLoops,
     const known = now.get(key);
     const fn = known?.fn ?? last.get(key)?.fn;
     if (fn === undefined || known?.isReused === true) continue;
-    firstEnd = Math.min(firstEnd, last.get(key)?.endedSeq ?? firstEnd);
+    const end = last.get(key)?.ended;
+    if (end) ended.add(end.op, end.seq);
     isResultMissing ||= known?.hasResult !== true;
     if (known?.isUnjudged) continue;
     executes.push(fn);
     addTime(known?.elapsedMs ?? means.get(fn));
   }
-  const later = new Set([...predicted].filter((key) => now.get(key)?.isReused === true && (last.get(key)?.lastSeq ?? -1) > firstEnd));
+  const isBehind = (place: { readonly op: OpPath; readonly seq: Seq } | undefined): boolean =>
+    place !== undefined && ended.isBehind(place.op, place.seq);
+  const later = new Set([...predicted].filter((key) => now.get(key)?.isReused === true && isBehind(last.get(key)?.last)));
   const before = predictedBefore(
     predicted,
     (key) => last.has(key),

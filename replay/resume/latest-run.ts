@@ -1,6 +1,7 @@
 /** Folds what a plan needs of the last run: its calls, its checkpoints, and what the calls cost. */
-import type { CallKey, Seq } from '../../journal/ids.js';
+import type { CallKey, OpPath, Seq } from '../../journal/ids.js';
 import type { ReachedCheckpoint } from '../memo/checkpoints.js';
+import { parentOf } from '../fold/op-path.js';
 import { previewOf } from '../fold/preview.js';
 import { measureConcurrency, noConcurrency, type CallConcurrency } from '../fold/call-concurrency.js';
 import type { Projection } from '../fold/projection.js';
@@ -11,12 +12,17 @@ interface CallThen {
   readonly fn: string;
   /** First argument as text. */
   readonly preview: string | undefined;
-  /** The last event that started or reused it. */
-  lastSeq: Seq;
+  /** The last event that started or reused it, and its place. */
+  last: CallPlace;
   /** The first event that ended it. */
-  endedSeq: Seq | undefined;
+  ended: CallPlace | undefined;
   /** Its last execution was denied by a guard. */
   isDenied: boolean;
+}
+
+interface CallPlace {
+  readonly seq: Seq;
+  readonly op: OpPath;
 }
 
 export interface LatestRun {
@@ -27,6 +33,10 @@ export interface LatestRun {
   readonly notExecuted: NotExecuted;
   readonly costs: ResultCosts;
   readonly concurrency: CallConcurrency;
+  /** The iterations in flight, by their loop. */
+  readonly iterations: Map<OpPath, number>;
+  /** The loops whose iterations ran in parallel. */
+  readonly sideBySide: Set<OpPath>;
   /** It reached its end: else it had more calls ahead than it made. */
   isCompleted: boolean;
 }
@@ -39,6 +49,8 @@ export const latestRun: Projection<LatestRun> = {
     notExecuted: notExecutedCalls.initial(),
     costs: resultCosts.initial(),
     concurrency: noConcurrency(),
+    iterations: new Map(),
+    sideBySide: new Set(),
     isCompleted: false,
   }),
   apply(state, event, place) {
@@ -46,6 +58,12 @@ export const latestRun: Projection<LatestRun> = {
     resultCosts.apply(state.costs, event, place);
     notExecutedCalls.apply(state.notExecuted, event, place);
     switch (event.type) {
+      case 'op.started':
+        if (event.kind === ITERATION) beginIteration(state, parentOf(event.op));
+        return state;
+      case 'op.finished':
+        if (event.op.endsWith(']')) endIteration(state, parentOf(event.op));
+        return state;
       case 'call.started':
         noteStart(state, event, event.preview ?? previewOf(event.args));
         return state;
@@ -74,17 +92,34 @@ export const latestRun: Projection<LatestRun> = {
 
 function noteStart(
   { calls }: LatestRun,
-  { key, fn, seq }: { readonly key: CallKey; readonly fn: string; readonly seq: Seq },
+  { key, fn, seq, op }: { readonly key: CallKey; readonly fn: string } & CallPlace,
   preview: string | undefined,
 ): void {
   const known = calls.get(key);
-  if (known === undefined) calls.set(key, { fn, preview, lastSeq: seq, endedSeq: undefined, isDenied: false });
-  else known.lastSeq = seq;
+  if (known === undefined) calls.set(key, { fn, preview, last: { seq, op }, ended: undefined, isDenied: false });
+  else known.last = { seq, op };
 }
 
-function noteEnd({ calls }: LatestRun, { key, seq }: { readonly key: CallKey; readonly seq: Seq }): void {
+function noteEnd({ calls }: LatestRun, { key, seq, op }: { readonly key: CallKey } & CallPlace): void {
   const known = calls.get(key);
-  if (known !== undefined) known.endedSeq ??= seq;
+  if (known !== undefined) known.ended ??= { seq, op };
+}
+
+/** Only loops of scripts count: code in another language may hand over values between what runs side by side. */
+const ITERATION = 'for:iteration';
+
+function beginIteration({ iterations, sideBySide }: LatestRun, loop: OpPath | undefined): void {
+  if (loop === undefined) return;
+  const open = iterations.get(loop) ?? 0;
+  iterations.set(loop, open + 1);
+  if (open > 0) sideBySide.add(loop);
+}
+
+function endIteration({ iterations }: LatestRun, loop: OpPath | undefined): void {
+  const open = loop && iterations.get(loop);
+  if (open === undefined || loop === undefined) return;
+  if (open > 1) iterations.set(loop, open - 1);
+  else iterations.delete(loop);
 }
 
 function noteDenial({ calls }: LatestRun, { key, denied }: { readonly key: CallKey; readonly denied?: true }): void {

@@ -7,7 +7,7 @@ import { planRun, type PlanFacts } from '../../../replay/resume/plan.js';
 import { fold, type Entry } from '../../../replay/fold/projection.js';
 import type { StoredResult } from '../../../replay/memo/stored-result.js';
 import { index } from '../../../replay/memo/snapshot.js';
-import { call, entries, FINGERPRINT, finished, callKeyOf, run, runRef, started } from '../../support/written-runs.js';
+import { call, entries, FINGERPRINT, finished, inside, callKeyOf, run, runRef, started } from '../../support/written-runs.js';
 
 const EMPTY = new Set<never>();
 const LATER_MS = Date.parse('2026-01-02T00:00:00.000Z');
@@ -120,6 +120,22 @@ describe('a plan', () => {
     expect(planned('first')).toMatchObject({ again: 1, later: 2, functions: [{ later: 2 }] });
     expect(planned('before')).toMatchObject({ again: 1, later: 3 });
     expect(planned('beside', 'behind', 'before', 'first')).toMatchObject({ again: 4, later: 0 });
+  });
+
+  it('takes no iteration that ran beside others for one that came after them', () => {
+    const item = (n: number): Fact[] => {
+      const path = `main/for#0[${n}]`;
+      return inside(path, { kind: 'for:iteration' }, call(`${path}/ask#0`, `item ${n}`));
+    };
+    const [one, two, three] = [item(0), item(1), item(2)];
+    const parallel = [...one.slice(0, 1), ...two.slice(0, 1), ...one.slice(1), ...two.slice(1), ...three];
+    const planned = (items: readonly Fact[], dropped: string) => {
+      const last = run(runRef(1), inside('main/for#0', { kind: 'for', total: 3 }, items), call('main/ask#0', 'behind'));
+      return planRun(facts(last, { invalidatedKeys: new Set([callKeyOf(dropped)]) })).later;
+    };
+    expect(planned(parallel, 'item 0')).toBe(1); // the call behind the loop
+    expect(planned([...one, ...two, ...three], 'item 0')).toBe(3);
+    expect(planned(parallel, 'behind')).toBe(0);
   });
 
   it('takes the forked result first, and the script’s own where that one is invalidated', () => {
