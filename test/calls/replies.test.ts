@@ -413,6 +413,10 @@ describe('the body of an error', () => {
     [{ error: { message, type: 'server_error', object: 'error', provider_specific_fields: {} } }, 'overloaded', undefined],
     [{ id: 'g', provider: 'p', choices: [], error: { code: 502, message } }, 'overloaded', 502],
     [{ error: { code: 'DeploymentNotFound', message } }, 'crash', undefined],
+    [{ object: 'error', message, type: 'rate_limited', param: null, code: '1300', raw_status_code: 429 }, 'rate-limit', 429],
+    [{ object: 'error', message, type: 'invalid_request_error', param: null, code: null }, 'crash', undefined],
+    [{ object: 'error', message, type: 'BadRequestError', param: null, code: 400 }, 'crash', 400],
+    [{ object: 'error', message, type: 'insufficient_quota' }, 'quota', undefined],
   ])('%j has the class of its code, or of the HTTP status in it', (reply, failureClass, status) => {
     const text = Array.isArray(reply) ? JSON.stringify(reply) : reply;
     expect(read(text).failure).toEqual({ class: failureClass, evidence: 'envelope', message, ...(status && { status }) });
@@ -424,6 +428,9 @@ describe('the body of an error', () => {
     { error: { message: 'login failed', code: 500 }, advice: 'look at the pump' },
     { error: { message: 'login failed', code: null, line: 3 } },
     { error: null },
+    { object: 'error', message: 'login failed', severity: 'high' },
+    { object: 'error', message: { detail: 'login failed' } },
+    { finding: { object: 'error', message: 'login failed', code: 500 } },
     { type: 'error', error: { type: 'syntax', message: 'no brace' } },
     { type: 'error', error: { type: 'parse_error', message: 'no brace' }, line: 3 },
   ])('%j is a result that tells of an error, unless the option says whose reply it is', (result) => {
@@ -438,6 +445,10 @@ it('takes the class from an error in what a failed command printed, whatever sta
   expect(read(reply)).toMatchObject({ adapter: 'text' });
   expect(read(reply, {}, { exitCode: 1 }).failure).toMatchObject({ class: 'overloaded', evidence: 'envelope' });
   expect(read(reply, { commandLine: './ask.sh' }, { exitCode: 1 }).failure).toMatchObject({ class: 'overloaded' });
+  const own = { object: 'error', message: 'no', code: 503, severity: 'high' };
+  expect(read(own)).toMatchObject({ adapter: 'text' });
+  expect(read(JSON.stringify([{ object: 'error', message: 'no', code: 503 }]))).not.toHaveProperty('failure');
+  expect(read(own, {}, { exitCode: 1 }).failure).toMatchObject({ class: 'overloaded', evidence: 'envelope' });
   const body = JSON.stringify({ ...reply, error: { message: 'no', code: 'content_filter' } });
   expect(read(`HTTP/1.1 400 Bad Request\r\na: b\r\n\r\n${body}`).failure).toMatchObject({ class: 'content' });
 });

@@ -10,12 +10,13 @@ export const openai: Adapter = {
   fits({ form, objects }) {
     const [reply = {}] = objects;
     if (objects.length === 1 && isErrorAlone(reply)) return true;
-    return form === 'object' && (isChat(reply) || isResponse(reply));
+    return form === 'object' && (isChat(reply) || isResponse(reply) || isErrorItself(reply));
   },
   read({ objects }): Reading {
     const [reply = {}] = objects;
     const common = withoutUndefined<Reading>({ usage: usageOf(reply) });
-    if (isObject(reply.error)) return { ...common, failure: failureOf(reply.error) };
+    const error = errorIn(reply);
+    if (error) return { ...common, failure: failureOf(error) };
     return { ...common, ...(isResponse(reply) ? readResponse(reply) : readChat(reply)) };
   },
 };
@@ -24,6 +25,8 @@ export const openai: Adapter = {
 const BESIDE_ERRORS: ReadonlySet<string> = new Set(
   'error request_id requestId user_id id object created model provider trace_id'.split(' '),
 );
+/** Members of an error that is the body itself. */
+const OF_ERROR: ReadonlySet<string> = new Set('object message type param code raw_status_code request_id requestId id'.split(' '));
 /** `DeploymentNotFound`, not `E42`. */
 const WORDS_OF_CODE = /^(?:[A-Z][a-z]+){2,}$/;
 
@@ -38,6 +41,21 @@ function isErrorAlone(reply: JsonObject): boolean {
   if (!Object.keys(reply).every((name) => BESIDE_ERRORS.has(name) || (name === 'choices' && isEmpty))) return false;
   if (classOfError(statusIn(error), [error.code, error.type]) !== undefined || String(error.type).endsWith('_error')) return true;
   return 'code' in error && ('type' in error || 'param' in error || WORDS_OF_CODE.test(String(error.code)));
+}
+
+/** True for the error of an interface whose errors are no members of the body: `{"object":"error","message":"…"}`. */
+export function isErrorObject({ object, message }: JsonObject): boolean {
+  return object === 'error' && typeof message === 'string';
+}
+
+/** True for one with nothing else beside it. A list of one is a result. */
+function isErrorItself(reply: JsonObject): boolean {
+  return isErrorObject(reply) && Object.keys(reply).every((name) => OF_ERROR.has(name));
+}
+
+function errorIn(reply: JsonObject): JsonObject | undefined {
+  if (isObject(reply.error)) return reply.error;
+  return isErrorObject(reply) ? reply : undefined;
 }
 
 function isChat(reply: JsonObject): boolean {
@@ -80,9 +98,10 @@ function failureOf(error: JsonObject): NonNullable<Reading['failure']> {
   return { class: failureClass, message: textAt(error, 'message') ?? 'error', ...(status !== undefined && { status }) };
 }
 
-/** Some interfaces have the HTTP status as the code, as a number or as a text. */
-function statusIn({ code }: JsonObject): number | undefined {
-  return /^[45]\d\d$/.test(String(code)) ? Number(code) : undefined;
+/** Some interfaces have the HTTP status as the code, as a number or as a text, and some beside a code of their own. */
+function statusIn({ code, raw_status_code: status }: JsonObject): number | undefined {
+  const found = [code, status].find((each) => /^[45]\d\d$/.test(String(each)));
+  return found === undefined ? undefined : Number(found);
 }
 
 function usageOf(reply: JsonObject): ReportedUsage | undefined {

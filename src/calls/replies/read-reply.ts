@@ -19,7 +19,7 @@ import { claude } from './claude.js';
 import { codex } from './codex.js';
 import { envelopeAmong, envelopeOf, httpReplyOf, type HttpReply } from './envelope.js';
 import { gemini } from './gemini.js';
-import { openai } from './openai.js';
+import { isErrorObject, openai } from './openai.js';
 import { opencode } from './opencode.js';
 import { modelOf, namesProgram, programOf } from './program.js';
 import type { Adapter, AdapterName, Envelope, Reading, Reply, ReportedUsage } from './reply.js';
@@ -128,7 +128,8 @@ function adapterFor(
 /** The body of a reply that failed anyway is no result: an error in it says why, whatever stands beside it. */
 function adapterOfError({ adapter }: ReplyContext, program: string | undefined, envelope: Envelope | undefined): Adapter | undefined {
   const [reply] = envelope?.objects ?? [];
-  if (adapter !== undefined || PROGRAMS.some((name) => name === program) || !isObject(reply?.error)) return undefined;
+  if (adapter !== undefined || PROGRAMS.some((name) => name === program) || reply === undefined) return undefined;
+  if (!isObject(reply.error)) return isErrorObject(reply) ? openai : undefined;
   return reply.type === 'error' ? anthropic : openai;
 }
 
