@@ -2,7 +2,8 @@
  * Performs effects in the real world: processes, files, clock, environment and code of other languages. A table maps each kind of effect
  * to its function; each family has a file of its own.
  *
- * WORLD-1 An effect resolves or rejects; after `close` every pending and every new one rejects with INTERRUPTED.
+ * WORLD-1 An effect resolves or rejects; after `close` every pending and every new one rejects with INTERRUPTED, but for a model program
+ *    that has its reply before it is ended.
  * WORLD-2 `close` resolves when no process of ours runs and no file is half written.
  * WORLD-3 Nothing of the host is read later than here: the environment is a copy, streams and standard input are arguments.
  */
@@ -103,14 +104,15 @@ export function createLiveWorld({ environment, stdin, stdout, stderr, signal, de
         resolve(result);
         return;
       }
-      const effect = pending.add(reject);
+      const effect = isModelProgram(kind, request, options) ? undefined : pending.add(reject);
       result.then(
         (value) => {
-          pending.remove(effect);
-          resolve(value);
+          if (effect) pending.remove(effect);
+          if (effect === undefined && closed && !hasEndedWell(value)) reject(interrupted(closed.reason));
+          else resolve(value);
         },
         (error: unknown) => {
-          pending.remove(effect);
+          if (effect) pending.remove(effect);
           reject(error); // a `WorldError`; anything else is a bug of this program, and is passed on unchanged
         },
       );
@@ -133,6 +135,20 @@ export function createLiveWorld({ environment, stdin, stdout, stderr, signal, de
   if (signal?.aborted) onAbort();
   else signal?.addEventListener('abort', onAbort, { once: true });
   return { perform, close };
+}
+
+/**
+ * A model program that is executed without a shell may have its reply, which is paid for, while the world is closed. It is not given up
+ * before it was ended, and the reply counts where the program ends well: such a reply says by itself whether it is whole. That is not so
+ * of other programs, many of which take the request to end for a reason to stop in the middle, with the status 0.
+ */
+function isModelProgram(kind: EffectKind, request: object, { report }: EffectOptions): boolean {
+  return kind === 'command.run' && report !== undefined && 'words' in request && request.words !== undefined;
+}
+
+/** `value`: the result of a program. */
+function hasEndedWell(value: object): boolean {
+  return 'exitCode' in value && value.exitCode === 0;
 }
 
 interface PendingEffect {

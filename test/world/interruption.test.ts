@@ -1,8 +1,9 @@
 /** WORLD-1, WORLD-2, PROCESS-2: `close` ends what runs and rejects what is pending. */
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { expect, it, vi } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { GRACE_MS } from '../../src/world/process/process.js';
+import type { World } from '../../src/world/world.js';
 import { eventually, isAlive, openWorld, temporaryFolder } from './support.js';
 
 vi.setConfig({ testTimeout: 60_000 }); // the machine may be busy
@@ -55,6 +56,38 @@ it('lets a command clean up within the grace time', async () => {
   await pidsIn(join(folder, 'pids'), 1);
   await world.close('test');
   expect(await readFile(join(folder, 'note'), 'utf8')).toBe('cleaned\n');
+});
+
+describe('a model program that has its reply after the request to end', () => {
+  const REPORT = { usage: () => undefined, fail: () => undefined as never, headers: () => undefined, file: () => undefined };
+  const run = async (ending: string, isCall: boolean): Promise<{ readonly running: Promise<unknown>; readonly world: World }> => {
+    const { world } = openWorld();
+    const directory = await temporaryFolder();
+    const words = ['sh', '-c', `trap "${ending}" TERM; echo $$ >> pids; while true; do sleep 0.05; done`];
+    const request = { language: 'cmd', code: words.join(' '), words, directory, variables: {} } as const;
+    const running = world.perform('command.run', request, isCall ? { report: REPORT } : {});
+    running.catch(() => undefined);
+    await pidsIn(join(directory, 'pids'), 1);
+    return { running, world };
+  };
+
+  it('gives it where it ends well', async () => {
+    const { running, world } = await run('sleep 0.3; printf %100000s whole; exit 0', true);
+    await world.close('test');
+    const { stdout } = (await running) as { readonly stdout: string };
+    expect(stdout.trim()).toBe('whole');
+    expect(stdout).toHaveLength(100_000);
+  });
+
+  it.each([
+    ['it does not end well', 'echo whole; exit 3', true],
+    ['it is part of no call', 'echo whole; exit 0', false],
+    ['not all of it is read', 'setsid sleep 2 & echo part; exit 0', true],
+  ])('gives nothing where %s', async (_, ending, isCall) => {
+    const { running, world } = await run(ending, isCall);
+    await world.close('test');
+    await expect(running).rejects.toEqual(interrupted);
+  });
 });
 
 it('does not wait for a grandchild that left the group and holds the output', async () => {

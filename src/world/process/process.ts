@@ -3,7 +3,8 @@
  *
  * PROCESS-1 `run` resolves when its program has ended and its output is complete: a program left in the background that still holds the
  *    output is waited for, one that was detached from it is left alone.
- * PROCESS-2 `endAll` ends every group whose `run` has not resolved: SIGTERM to all its members, SIGKILL after the grace time.
+ * PROCESS-2 `endAll` ends every group whose `run` has not resolved: SIGTERM to all its members, SIGKILL after the grace time. A program
+ *    that ends by itself meanwhile has its result, where all that it wrote was read; else its `run` rejects with INTERRUPTED.
  * PROCESS-3 After `endAll` nothing is started.
  * PROCESS-4 Large output goes to a file while it arrives (`output.ts`), up to a limit; a program that writes more is ended.
  * PROCESS-5 A program that is cancelled is ended like those of PROCESS-2; its `run` resolves with what it had written.
@@ -122,6 +123,7 @@ export function createProcessRunner(environment: Readonly<Record<string, string>
       const complete = outputOf(child, request);
       void release(child, request);
       const output = await complete;
+      if (ended && !isRead(child)) throw new WorldError('INTERRUPTED', `${request.program} was ended with the run`); // PROCESS-2
       return { ...output, durationMs: Math.round(monotonicMs() - startedMs) };
     } finally {
       request.signal?.removeEventListener('abort', end);
@@ -257,14 +259,24 @@ async function endGroup(child: ChildProcess): Promise<void> {
     signalGroup(child, 'SIGKILL');
     await isGone(child, REAP_MS);
   }
+  await isTrueWithin(REAP_MS, () => isRead(child));
   // A grandchild in a session of its own may hold the pipes open, which are not read any more.
   dropStreams(child);
   child.unref();
 }
 
-async function isGone(child: ChildProcess, patienceMs: number): Promise<boolean> {
+/** Returns whether all that the program wrote was read. */
+function isRead({ stdout, stderr }: ChildProcess): boolean {
+  return [stdout, stderr].every((stream) => stream === null || stream.readableEnded);
+}
+
+function isGone(child: ChildProcess, patienceMs: number): Promise<boolean> {
+  return isTrueWithin(patienceMs, () => !signalGroup(child, 0));
+}
+
+async function isTrueWithin(patienceMs: number, isTrue: () => boolean): Promise<boolean> {
   const deadlineMs = monotonicMs() + patienceMs;
-  while (signalGroup(child, 0)) {
+  while (!isTrue()) {
     if (monotonicMs() > deadlineMs) return false;
     await delay(GROUP_POLL_MS);
   }
