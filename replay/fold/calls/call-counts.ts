@@ -98,6 +98,18 @@ export function countEnd(groups: readonly CallCounts[], { outcome, isAccepted, c
   }
 }
 
+/** Takes back the time and the cost of an attempt that counts elsewhere. To be called when all attempts of the counts have ended. */
+export function takeCostBack(groups: readonly CallCounts[], { usage, durationMs = 0 }: EndedCall, isUnpriced: boolean): void {
+  for (const counts of groups) {
+    counts.callsMs -= durationMs;
+    if (isUnpriced) counts.unpriced -= 1;
+    // A sum of nothing is unknown, and not 0; of costs it may also be what was free.
+    for (const name of TOKENS) counts[name] = sumOf(counts[name], -(usage?.[name] ?? 0)) || null;
+    const isKnown = counts.attempts > counts.unpriced;
+    if (usage?.costUsd !== undefined) counts.costUsd = sumUsd(counts.costUsd, -usage.costUsd) || (isKnown ? 0 : null);
+  }
+}
+
 export function addTo(counts: CallCounts['failedByClass'], cause: CallCause, by: number): void {
   const sum = (counts[cause] ?? 0) + by;
   if (sum === 0) delete counts[cause];

@@ -22,7 +22,7 @@ import { addUsd, sumUsd } from '../../../journal/facts/add-usd.js';
 import type { EventOf, FactOf, JournalEvent } from '../../../journal/event.js';
 import type { CallKey, OpPath } from '../../../journal/ids.js';
 import { areSideBySide, parentOf } from '../op-path.js';
-import { addTo, countAttempt, countEnd, noCalls, sumOf, type CallCounts } from './call-counts.js';
+import { addTo, countAttempt, countEnd, noCalls, sumOf, takeCostBack, type CallCounts } from './call-counts.js';
 import {
   costOfJudged,
   endedCall,
@@ -75,6 +75,8 @@ export interface AttemptInFlight {
   hasFailed: boolean;
   /** Its result came back, here or in an earlier execution, and guards judge it: its cost is counted. */
   isPriced?: true;
+  /** The time and the cost that were counted when its result came back. */
+  received?: EndedCall;
   /** Guards judge the result of an earlier execution: it is no attempt. */
   readonly isJudging?: true;
 }
@@ -198,11 +200,16 @@ export function costOfReceived({ attempts }: CallLedger, { op }: EventOf<'result
  * whose attempts count in salvage runs (COUNTS-6).
  */
 export function endRun({ attempts }: CallLedger, salvaged?: ReadonlySet<OpPath>): void {
-  for (const [op, { hasFailed, isPriced, isRetry, groups }] of attempts) {
-    if (hasFailed || isPriced) continue;
-    if (salvaged?.has(op) === true) countAttempt(groups, isRetry, -1);
-    else for (const counts of groups) counts.unpriced += 1;
+  const taken: AttemptInFlight[] = [];
+  for (const [op, attempt] of attempts) {
+    const { hasFailed, isPriced, isRetry, isJudging, groups } = attempt;
+    if (hasFailed || isJudging) continue;
+    if (salvaged?.has(op) === true) {
+      countAttempt(groups, isRetry, -1);
+      taken.push(attempt);
+    } else if (!isPriced) for (const counts of groups) counts.unpriced += 1;
   }
+  for (const { received, groups } of taken) if (received) takeCostBack(groups, received, isUnpriced(received));
   attempts.clear();
 }
 
@@ -307,7 +314,8 @@ function receive(ledger: CallLedger, event: EventOf<'result.received'>): void {
   const attempt = ledger.attempts.get(event.op);
   if (!attempt) return;
   attempt.isPriced = true;
-  countCost(ledger, attempt.groups, { end: { outcome: 'executed', ...measuresOf(event) }, attempt });
+  attempt.received = { outcome: 'executed', ...measuresOf(event) };
+  countCost(ledger, attempt.groups, { end: attempt.received, attempt });
 }
 
 /** Adds the time and the cost of an attempt that has ended. */

@@ -15,8 +15,8 @@ import type { RunReport } from './summary.js';
 
 /** Holds beginnings of arguments. */
 export const CRASHED_RUNS = 'crashed';
-/** 7: without lines whose members have other types. */
-const VERSION = 7;
+/** 8: a call that a guard had executed again counts once, and a result that waited for its guards counts in the salvage run. */
+const VERSION = 8;
 
 type Kept = { readonly [run: string]: { readonly bytes: number; readonly report: RunReport } };
 

@@ -1,6 +1,7 @@
 /** Summarises one recorded run. */
 import type { OpPath } from '../../../journal/ids.js';
 import type { Defect, JournalStore, RunFile } from '../../../journal/store.js';
+import { endRun } from '../../fold/calls/call-ledger.js';
 import { foldRun } from '../../fold/fold-run.js';
 import { reportRun, summary, type RunReport } from './summary.js';
 
@@ -20,8 +21,7 @@ export async function summariseRun(
   const state = await foldRun(store, ref, summary, onDefect === undefined ? {} : { onDefect });
   const report = reportRun(state, ref, liveness, nowMs);
   if (salvaged === undefined || report.status === 'running') return report;
-  const elsewhere = [...state.ledger.attempts].filter(([op, { hasFailed, isPriced }]) => !hasFailed && !isPriced && salvaged.has(op));
-  const retries = elsewhere.filter(([, { isRetry }]) => isRetry).length;
-  const attempts = elsewhere.length;
-  return { ...report, attempts: report.attempts - attempts, retries: report.retries - retries, unpriced: report.unpriced - attempts };
+  endRun(state.ledger, salvaged);
+  const { attempts, retries, callsMs, inputTokens, outputTokens, costUsd, unpriced } = state.ledger.total;
+  return { ...report, attempts, retries, callsMs, inputTokens, outputTokens, costUsd, unpriced };
 }

@@ -41,8 +41,8 @@ export interface WaitingQuestion {
 }
 
 const FIGURES_FILE = 'team-figures';
-/** 2: with `atWorkers`. */
-const VERSION = 2;
+/** 3: a call that a guard had executed again counts once, and a result that waited for its guards counts in the salvage run. */
+const VERSION = 3;
 
 export type KeptFigures = Map<RunId, { readonly bytes: number; readonly figures: RunFigures }>;
 

@@ -71,6 +71,20 @@ describe('an attempt whose end is in a salvage run', () => {
     expect(stats.total).toMatchObject({ attempts: 2, retries: 1, executed: 1, costUsd: 0.25, unpriced: 1 });
   });
 
+  it('counts once with its price, also where its result had come back before the run was sealed', async () => {
+    const ends = costing(call('main/ask#0', 'ebb')).filter(({ type }) => type === 'call.completed');
+    const received = ends.map((fact) => ({ ...fact, type: 'result.received' }) as Fact);
+    const waiting = [...sealed, ...received];
+    const store = await storeOf(waiting, salvaging(SEALED));
+    expect((await statsFor(store)).total).toMatchObject({ ...ONE_CALL, attempts: 1 });
+    expect((await crashedRuns(store, JOB, await store.runs(JOB))).get(SEALED.run)).toMatchObject({
+      attempts: 0,
+      costUsd: null,
+      unpriced: 0,
+    });
+    expect((await statsFor(await storeOf(waiting))).total).toMatchObject({ executed: 0, attempts: 1, costUsd: 0.25, unpriced: 0 });
+  });
+
   it('leaves others of the sealed run in flight without a price', async () => {
     const stats = await statsFor(await storeOf([...sealed, ...call('main/ask#1', 'flow', { outcome: 'killed' })], salvaging(SEALED)));
     expect(stats.total).toMatchObject({ attempts: 2, executed: 1, costUsd: 0.25, unpriced: 1 });
