@@ -101,7 +101,7 @@ export function decideReuse(key: CallKey, entry: MemoEntry, facts: ReuseFacts): 
     [own, true],
   ] as const) {
     if (usable === undefined) continue;
-    const edit = editOf(usable, facts);
+    const edit = editOf(key, usable, facts);
     const invalid = isOwn ? whyOwnIsInvalid(invalidatedKeys.has(key), flags) : invalidatedForkedKeys.has(key) ? 'invalidated' : undefined;
     const why = invalid ?? whyNotReused(usable, isOwn, edit, facts) ?? whyUnfit(usable.result, facts);
     if (why === undefined) return { kind: 'reused', result: usable.result, ...edit };
@@ -117,7 +117,7 @@ export function decideReuse(key: CallKey, entry: MemoEntry, facts: ReuseFacts): 
 export function decideJudging(key: CallKey, facts: ReuseFacts): 'judged' | WhyNotReused | undefined {
   const usable = unjudgedEntry(facts.before.memo, key);
   if (usable === undefined) return undefined;
-  const edit = editOf(usable, facts);
+  const edit = editOf(key, usable, facts);
   const invalid = whyOwnIsInvalid(facts.invalidatedKeys.has(key), facts.flags);
   return invalid ?? whyNotReused(usable, true, { ...edit, ...editOfWaiting(edit) }, facts) ?? whyUnfit(usable.result, facts) ?? 'judged';
 }
@@ -133,7 +133,9 @@ function rejectedDecision(key: CallKey, entry: MemoEntry, facts: ReuseFacts): De
   if (rejection === undefined || flags.fresh === true) return NO_RESULT;
   const known =
     rejection.result === undefined ? forks.map(({ memo }) => usableEntry(memo, key)).find(Boolean) : { ...entry, result: rejection.result };
-  return known === undefined ? NO_RESULT : { kind: 'again', result: known.result, why: 'rejected', changes: editOf(known, facts).changes };
+  return known === undefined
+    ? NO_RESULT
+    : { kind: 'again', result: known.result, why: 'rejected', changes: editOf(key, known, facts).changes };
 }
 
 function whyOwnIsInvalid(isSelected: boolean, { fresh }: PolicyFlags): WhyNotReused | undefined {
@@ -167,8 +169,9 @@ interface PlannedEdit extends Edit {
 const UNEDITED_PLAN: PlannedEdit = { ...UNEDITED, edited: false, forwards: false };
 
 /** Compares with the definition of this name that is nearest to the one that the result was made with. */
-function editOf({ fn, fingerprint }: UsableEntry, { current, before, forks }: ReuseFacts): PlannedEdit {
-  const now = current.get(fn) ?? [];
+function editOf(key: CallKey, { fn, fingerprint }: UsableEntry, { current, before, forks, latest }: ReuseFacts): PlannedEdit {
+  const isInGuard = IN_GUARD.test(latest?.calls.get(key)?.last.op ?? '');
+  const now = (current.get(fn) ?? []).map((definition) => (isInGuard ? withoutInterceptors(definition) : definition));
   if (fingerprint === undefined || now.length === 0 || now.some((definition) => definition.fingerprint === fingerprint))
     return UNEDITED_PLAN;
   const recorded =
@@ -179,9 +182,22 @@ function editOf({ fn, fingerprint }: UsableEntry, { current, before, forks }: Re
   );
 }
 
+/** The path of what a guard does. No guard and no hook holds there. */
+const IN_GUARD = /\/guard:/;
+
+interface DefinitionHere extends Omit<CurrentDefinition, 'fingerprint'> {
+  /** Undefined where it is not that of the calls elsewhere. */
+  readonly fingerprint: Fingerprint | undefined;
+}
+
+function withoutInterceptors(definition: CurrentDefinition): DefinitionHere {
+  const parts = definition.parts.filter((part) => !isInterceptor(part));
+  return parts.length === definition.parts.length ? definition : { ...definition, parts, fingerprint: undefined };
+}
+
 function editAgainst(
   recorded: RecordedDefinition | undefined,
-  { parts, unknown, guardsByLabel, forwards }: CurrentDefinition,
+  { parts, unknown, guardsByLabel, forwards }: Omit<CurrentDefinition, 'fingerprint'>,
 ): PlannedEdit {
   if (recorded === undefined) {
     const isKnown = unknown.length === 0;

@@ -107,6 +107,24 @@ show @review(@name)
     expect((await run('--checkpoint')).stderr).toContain('guard @short was changed');
   });
 
+  it('holds for no call that a guard makes, in a plan as in the run', async () => {
+    const script = `exe llm @judge(t) = js { return "ok " + t }
+exe llm @draft(n) = js { return "D:" + n }
+guard @strict after @judge = when [ @output == "never" => deny "a"; * => allow ]
+guard @check after @draft = when [ @judge(@output) == "no" => deny "bad"; * => allow ]
+show @draft("a")
+show @judge("outside")
+`;
+    const { run, edit, calls } = await project(script);
+    await run('--checkpoint');
+    await edit(script.replace('"bad"', '"worse"'));
+    const { stdout } = await run('--changed', 'ask-guards', '--plan');
+    expect(stdout).toContain('@draft: 0 reused, 1 again (--changed ask-guards)');
+    expect(stdout).toContain('@judge: 2 reused');
+    await run('--changed', 'ask-guards');
+    expect(await calls()).toEqual(['draft executed', 'judge reused', 'judge reused']);
+  });
+
   it('is named by a plan and by an explanation', async () => {
     const { cwd, run, edit } = await project(CALLS);
     await run('--checkpoint');
