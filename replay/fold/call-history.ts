@@ -1,8 +1,12 @@
-/** Folds what a run learned about its lanes, and what its attempts cost: a later run begins with that. calls.md 12.9 and 13.3. */
+/**
+ * Folds what a run learned about its lanes, and what its attempts cost: a later run begins with that. Simulated attempts teach nothing.
+ * calls.md 12.9 and 13.3.
+ */
 import type { Usage } from '../../journal/event.js';
 import { isTurnedAway } from '../../journal/facts/turned-away.js';
 import type { OpPath } from '../../journal/ids.js';
 import type { Projection } from './projection.js';
+import { isOfSimulatedCall, noSimulatedCalls, type SimulatedCalls } from './simulated-calls.js';
 
 /** Costs that are kept for each function. */
 const COSTS_MAX = 100;
@@ -35,11 +39,25 @@ export interface CallHistory {
   readonly sessions: Map<string, number>;
   /** The functions of the attempts that have not ended. */
   readonly running: Map<OpPath, string>;
+  readonly simulated: SimulatedCalls;
+  /** For each lane in which attempts were started: whether all of them were simulated. */
+  readonly isOnlySimulated: Map<string, boolean>;
 }
 
 export const callHistory: Projection<CallHistory> = {
-  initial: () => ({ lanes: new Map(), costs: new Map(), sessions: new Map(), running: new Map() }),
+  initial: () => ({
+    lanes: new Map(),
+    costs: new Map(),
+    sessions: new Map(),
+    running: new Map(),
+    simulated: noSimulatedCalls(),
+    isOnlySimulated: new Map(),
+  }),
   apply(state, event) {
+    const isSimulated = isOfSimulatedCall(state.simulated, event);
+    if (event.type === 'call.started' && event.lane !== undefined)
+      state.isOnlySimulated.set(event.lane, isSimulated && state.isOnlySimulated.get(event.lane) !== false);
+    if (isSimulated) return state;
     switch (event.type) {
       case 'lane.changed': {
         const { lane, limit, ceiling, gapMs, heldUntil, ts } = event;
@@ -77,3 +95,8 @@ export const callHistory: Projection<CallHistory> = {
     }
   },
 };
+
+/** Returns the lanes about which the run learned something. */
+export function learnedLanes({ lanes, isOnlySimulated }: CallHistory): CallHistory['lanes'] {
+  return new Map([...lanes].filter(([lane]) => isOnlySimulated.get(lane) !== true));
+}

@@ -4,6 +4,7 @@ import type { CallKey, OpPath, Seq } from '../../journal/ids.js';
 import { concurrencyOf, wallTime, type CallConcurrency } from '../fold/call-concurrency.js';
 import { quantile, sorted } from '../fold/quantile.js';
 import { endedCalls } from './calls-behind.js';
+import { isSimulated, type Memo } from '../memo/memo.js';
 import type { LatestRun } from './latest-run.js';
 import { notPredicted, predictedBefore } from './not-executed.js';
 
@@ -178,8 +179,20 @@ function meanAttempts({ costs }: LatestRun, fn: string): number {
   return attempts > retries ? attempts / (attempts - retries) : 1;
 }
 
+/** Returns what the recorded results cost that are not simulated, the oldest first. */
+export function costsIn(memos: Iterable<Memo>): CostsByFunction {
+  const results: { fn: string; costUsd: number | undefined; endedMs: number | undefined }[] = [];
+  for (const memo of memos) {
+    for (const entry of memo.entries.values()) {
+      const { costUsd, endedMs } = entry.result ?? {};
+      if (!isSimulated(memo, entry)) results.push({ fn: entry.fn, costUsd, endedMs });
+    }
+  }
+  return costsOfResults(results);
+}
+
 /** The oldest results first. */
-export function costsOfResults(
+function costsOfResults(
   results: Iterable<{ readonly fn: string; readonly costUsd: number | undefined; readonly endedMs: number | undefined }>,
 ): CostsByFunction {
   const costs = new Map<string, { readonly usd: number; readonly endedMs: number }[]>();

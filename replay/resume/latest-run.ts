@@ -6,6 +6,7 @@ import { previewOf } from '../fold/preview.js';
 import { measureConcurrency, noConcurrency, type CallConcurrency } from '../fold/call-concurrency.js';
 import type { Projection } from '../fold/projection.js';
 import { resultCosts, type ResultCosts } from '../fold/result-costs.js';
+import { isOfSimulatedCall, noSimulatedCalls, type SimulatedCalls } from '../fold/simulated-calls.js';
 import { notExecutedCalls, type NotExecuted } from './not-executed.js';
 
 interface CallThen {
@@ -32,11 +33,13 @@ export interface LatestRun {
   /** The calls that it did not execute because of others. */
   readonly notExecuted: NotExecuted;
   readonly costs: ResultCosts;
+  /** Measured with the calls that were not simulated. */
   readonly concurrency: CallConcurrency;
   /** The iterations in flight, by their loop. */
   readonly iterations: Map<OpPath, number>;
   /** The loops whose iterations ran in parallel. */
   readonly sideBySide: Set<OpPath>;
+  readonly simulated: SimulatedCalls;
   /** It reached its end: else it had more calls ahead than it made. */
   isCompleted: boolean;
 }
@@ -51,10 +54,11 @@ export const latestRun: Projection<LatestRun> = {
     concurrency: noConcurrency(),
     iterations: new Map(),
     sideBySide: new Set(),
+    simulated: noSimulatedCalls(),
     isCompleted: false,
   }),
   apply(state, event, place) {
-    measureConcurrency(state.concurrency, event);
+    if (!isOfSimulatedCall(state.simulated, event)) measureConcurrency(state.concurrency, event);
     resultCosts.apply(state.costs, event, place);
     notExecutedCalls.apply(state.notExecuted, event, place);
     switch (event.type) {

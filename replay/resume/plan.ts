@@ -144,14 +144,15 @@ export function planRun(facts: PlanFacts): PlanWithCalls {
     const isPredicted = predicted.has(key);
     const judging = decision.kind === 'reused' ? undefined : decideJudging(key, facts);
     const isUnjudged = judging === 'judged';
+    const asked = decision.kind === 'none' || (decision.kind === 'again' && decision.why === 'simulated') ? undefined : decision.result;
     now.set(key, {
       fn,
       isReused: !isPredicted || (decision.kind === 'reused' && !decision.forwards),
       hasResult: decision.kind !== 'none',
       isUnjudged,
-      elapsedMs: decision.kind === 'none' ? undefined : decision.result.elapsedMs,
-      endedMs: decision.kind === 'none' ? undefined : decision.result.endedMs,
-      costUsd: decision.kind === 'none' ? undefined : decision.result.costUsd,
+      elapsedMs: asked?.elapsedMs,
+      endedMs: asked?.endedMs,
+      costUsd: asked?.costUsd,
     });
     if (decision.kind === 'none' || isUnjudged) {
       if (!isPredicted) continue;

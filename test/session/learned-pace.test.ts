@@ -1,5 +1,6 @@
 import { expect, it } from 'vitest';
 
+import { sha256 } from '../../journal/canonical.js';
 import type { Fact, JournalEvent } from '../../journal/event.js';
 import type { RunRef, Workflow } from '../../journal/ids.js';
 import type { JournalStore, Position, RunFile } from '../../journal/store.js';
@@ -84,6 +85,30 @@ it('begins at the pace of the latest run that made attempts, and looks for it on
   expect([lanes.get('claude')?.limit, sessions?.get('s'), read.splice(0)]).toEqual([8, 2, ['d', 'c', 'b']]);
   const later = await learnedPace(store, WORKFLOW, { current: undefined, nowMs: NOW_MS + 2 * 3_600_000 });
   expect([later.lanes.size, read]).toEqual([0, ['d']]);
+});
+
+it('learns nothing of a lane in which all attempts were simulated', async () => {
+  const definition = (backend: string): object => ({
+    type: 'definition.recorded',
+    fingerprint: backend,
+    parts: [{ kind: 'variable', name: 'backend', digest: sha256(backend) }],
+  });
+  const attempt = (backend: string, lane: string): object => ({ type: 'call.started', op: lane, fn: 'ask', fingerprint: backend, lane });
+  const tried = [definition('simulated'), { ...LANE, limit: 20 }, attempt('simulated', 'claude')];
+  const paid = [definition('claude'), LANE, attempt('claude', 'claude'), { type: 'call.completed', op: 'claude', usage: { costUsd: 2 } }];
+  const after = async (...runs: readonly (readonly object[])[]) => {
+    const files = runs.map((_, n) => ({ ref: { workflow: WORKFLOW, run: String(n) } as unknown as RunRef, bytes: 1 }) as RunFile);
+    const store: Pick<JournalStore, 'runs' | 'scan'> = {
+      runs: async () => files,
+      scan: (ref, visit) => storeOf(runs[Number(ref.run)] ?? []).scan(ref, visit),
+    };
+    const { lanes, costs } = await learnedPace(store, WORKFLOW, { current: undefined, nowMs: NOW_MS, reserves: true });
+    return [lanes.get('claude')?.limit, costs.get('ask')];
+  };
+  expect(await after(tried)).toEqual([undefined, undefined]);
+  expect(await after(paid, [...tried, { type: 'call.completed', op: 'claude', usage: { costUsd: 0 } }])).toEqual([8, [{ usd: 2 }]]);
+  expect(await after([...tried, ...paid])).toEqual([8, [{ usd: 2 }]]);
+  expect(await after([...paid, ...tried])).toEqual([20, [{ usd: 2 }]]);
 });
 
 it('lists runs only where none but its own is known', async () => {

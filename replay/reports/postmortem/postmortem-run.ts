@@ -22,7 +22,7 @@ import { pipelineProgress, type PipelineProgress } from '../../pipeline/progress
 import { postMortem, type PostMortem } from './postmortem.js';
 import { callsAroundFailures } from '../../resume/failed-inside.js';
 import { FAILED, resumeTarget } from './resume-target.js';
-import { costsOfResults } from '../../resume/estimate.js';
+import { costsIn } from '../../resume/estimate.js';
 import { estimateResume, type RecordedNow, type ResumeEstimate } from './resume-estimate.js';
 import { salvagedCallsOf, type SalvagedCalls } from './salvaged-calls.js';
 import { servedRunOf, type ServedRun } from './served-run.js';
@@ -189,10 +189,9 @@ async function recordedNow(memoOf: MemoOf, own: Memo, state: PostMortem, { ref: 
     // A call inside one that a worker executed is in the journal of the worker alone, and not one that was left to make.
     if (result.ref.run > run && ![...withCallsAround([own], [key])].some(isMade)) since += 1;
   }
-  const results = [...own.entries.values()].map(({ fn, result }) => ({ fn, costUsd: result?.costUsd, endedMs: result?.endedMs }));
   return {
     since,
-    costs: costsOfResults(results),
+    costs: costsIn([own]),
     has(key, call) {
       const entry = usableEntry(own, key);
       if (entry !== undefined) return changed === 'serve' || call !== undefined || entry.result.ref.run >= run;

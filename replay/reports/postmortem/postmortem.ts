@@ -28,6 +28,8 @@ import { measureConcurrency, noConcurrency, type CallConcurrency } from '../../f
 import { dispatchState, type DispatchState } from './dispatch-state.js';
 import { previewOf } from '../../fold/preview.js';
 import type { Projection } from '../../fold/projection.js';
+import { isOfSimulatedCall, noSimulatedCalls, type SimulatedCalls } from '../../fold/simulated-calls.js';
+import { SIMULATED } from '../../../journal/facts/simulated-backend.js';
 
 /**
  * The reason for which a call has no reusable result. `offered`: no worker had begun it; `invalidated`: it had one when the run ended, and
@@ -45,7 +47,7 @@ export interface ResolvedCall {
   readonly forkSource: Workflow | undefined;
 }
 
-/** Time and cost of the calls of a function. */
+/** Time and cost of the calls of a function; simulated ones count in a run alone that simulates all, because a resume of it does too. */
 export interface Rate {
   calls: number;
   durationMs: number;
@@ -80,6 +82,7 @@ export interface PostMortem extends InFlightOperations {
   readonly within: Map<CallKey, Set<CallKey>>;
   readonly rates: Map<string, Rate>;
   readonly concurrency: CallConcurrency;
+  readonly simulated: SimulatedCalls;
 }
 
 /** Folds the events of one run. */
@@ -111,6 +114,7 @@ export const postMortem: Projection<PostMortem> = {
     within: new Map(),
     rates: new Map(),
     concurrency: noConcurrency(),
+    simulated: noSimulatedCalls(),
   }),
   apply(state, event, place) {
     nodeVisits.apply(state.nodes, event, place);
@@ -118,7 +122,8 @@ export const postMortem: Projection<PostMortem> = {
     teamCalls.apply(state.team, event);
     state.lastMs = Date.parse(event.ts);
     state.lastSeq = event.seq;
-    measureConcurrency(state.concurrency, event);
+    const isMeasured = !isOfSimulatedCall(state.simulated, event) || state.started?.backend === SIMULATED;
+    if (isMeasured) measureConcurrency(state.concurrency, event);
     const ended = followCall(state.ledger, event);
     switch (event.type) {
       case 'run.started':
@@ -147,7 +152,7 @@ export const postMortem: Projection<PostMortem> = {
         withdrawCall(state, event);
         break;
       case 'call.completed':
-        completeCall(state, event, ended);
+        completeCall(state, event, ended, isMeasured);
         break;
       case 'call.reused':
         notePlace(state, event);
@@ -164,7 +169,7 @@ export const postMortem: Projection<PostMortem> = {
         break;
       case 'result.received':
         state.unjudged.add(event.key);
-        noteCost(state, costOfReceived(state.ledger, event));
+        if (isMeasured) noteCost(state, costOfReceived(state.ledger, event));
         break;
       case 'effect.performed':
         noteExitStatus(state, event);
@@ -261,17 +266,13 @@ function stageAgain(state: PostMortem, op: OpPath): string | undefined {
   return stage;
 }
 
-function completeCall(state: PostMortem, event: EventOf<'call.completed'>, ended: CountedCall | undefined): void {
+function completeCall(state: PostMortem, event: EventOf<'call.completed'>, ended: CountedCall | undefined, isMeasured: boolean): void {
   stageAgain(state, event.op);
-  const { op, key, elapsedMs, unusable, result, seq } = event;
+  const { op, key, unusable, result, seq } = event;
   const step = state.steps.get(op);
   const fn = step?.call?.fn ?? state.unresolved.get(key)?.fn ?? op;
   if (step !== undefined) step.call = undefined;
-  const rate = rateOf(state, fn);
-  rate.calls += 1;
-  rate.durationMs += elapsedMs;
-  if (ended?.onlyCalls) rate.onlyCalls += 1;
-  if (!ended?.wasReceived) noteCost(state, { fn, usd: ended?.totalUsd });
+  if (isMeasured) measure(state, fn, event, ended);
   const open = state.unresolved.get(key);
   if (unusable === undefined) return settle(state, event, { fn, preview: open?.preview, forkSource: undefined });
   if (open !== undefined) open.why = 'unusable';
@@ -336,6 +337,14 @@ function noteExitStatus(state: PostMortem, event: EventOf<'effect.performed'>): 
   if (group !== undefined) callAround(state, event.op)?.failedCommands.push(group);
   // A status that also ends the operation is one failure, not two.
   if (state.steps.has(event.op)) state.counted.add(event.op);
+}
+
+function measure(state: PostMortem, fn: string, { elapsedMs }: EventOf<'call.completed'>, ended: CountedCall | undefined): void {
+  const rate = rateOf(state, fn);
+  rate.calls += 1;
+  rate.durationMs += elapsedMs;
+  if (ended?.onlyCalls) rate.onlyCalls += 1;
+  if (!ended?.wasReceived) noteCost(state, { fn, usd: ended?.totalUsd });
 }
 
 function noteCost(state: PostMortem, cost: { readonly fn: string; readonly usd: number | undefined } | undefined): void {

@@ -8,6 +8,7 @@ import { emptyLedger, endRun, followCall, type CallLedger } from '../../fold/cal
 import { salvagedAttempts, type SalvagedAttempts } from '../../fold/calls/salvaged-attempts.js';
 import { foldRun } from '../../fold/fold-run.js';
 import type { Projection } from '../../fold/projection.js';
+import { isOfSimulatedCall, noSimulatedCalls, type SimulatedCalls } from '../../fold/simulated-calls.js';
 import { servesAnotherRun } from '../../fold/record-of-upkeep.js';
 import { quantile, sorted } from '../../fold/quantile.js';
 import { countedStatus, reportedStatus, type CountedStatus } from '../../fold/reported-status.js';
@@ -26,8 +27,9 @@ export interface RunCounts {
   firstTs: string | undefined;
   lastTs: string | undefined;
   readonly ledger: CallLedger;
-  /** By the name of the function. */
+  /** By the name of the function, without simulated calls. */
   readonly samples: Map<string, Samples>;
+  readonly simulated: SimulatedCalls;
   /** Calls that fail as they did at a worker. */
   readonly atWorkers: Set<OpPath>;
   /** Those that are unresolved. */
@@ -44,6 +46,7 @@ export const runCounts: Projection<RunCounts> = {
     lastTs: undefined,
     ledger: emptyLedger(),
     samples: new Map(),
+    simulated: noSimulatedCalls(),
     atWorkers: new Set(),
     failedAtWorkers: new Set(),
     salvaged: salvagedAttempts.initial(),
@@ -58,7 +61,7 @@ export const runCounts: Projection<RunCounts> = {
     if (isCountedAtWorker(state, event)) return state;
     if (event.type === 'call.completed' || event.type === 'call.reused') state.failedAtWorkers.delete(event.key);
     const call = followCall(state.ledger, event);
-    if (call?.outcome !== 'executed') return state;
+    if (isOfSimulatedCall(state.simulated, event) || call?.outcome !== 'executed') return state;
     const { durationMs, resultUsd } = samplesOf(state, call.fn);
     if (call.durationMs !== undefined) durationMs.push(call.durationMs);
     // The cost of one that did nothing but make calls is theirs, and not 0.

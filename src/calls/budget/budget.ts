@@ -7,6 +7,7 @@
  * BUDGET-3 A function whose cost is not known is executed alone: nothing of it runs beside an attempt that has nothing to reserve by, but
  *    for a call inside that attempt.
  * BUDGET-4 An attempt that its provider turned away for nothing teaches no cost: the next ones would reserve nothing.
+ * BUDGET-5 Nor does an attempt that can cost nothing, such as a simulated one: others of its function may ask a model.
  */
 import type { BudgetLimits, LimitKind } from './limits.js';
 
@@ -116,7 +117,7 @@ export class Budget {
     this.reservedTokens = this.inFlight === 0 ? 0 : this.reservedTokens - (reservation.tokens ?? 0);
     this.spentUsd += cost.usd ?? 0;
     this.spentTokens += cost.tokens ?? 0;
-    if (isTurnedAway || (cost.usd === undefined && cost.tokens === undefined)) return;
+    if (isTurnedAway || isFree(reservation) || (cost.usd === undefined && cost.tokens === undefined)) return;
     costs.known.push(cost);
     costs.figures = undefined;
     if (costs.known.length > HISTORY_MAX) costs.known.shift();
@@ -169,6 +170,10 @@ export class Budget {
 /** Returns true where nothing says what an attempt of its function costs. */
 export function isUnknown({ basis }: Reservation): boolean {
   return basis === 'largest' || basis === 'none';
+}
+
+function isFree({ basis, usd, tokens }: Reservation): boolean {
+  return basis === 'maxCost' && usd === 0 && tokens === 0; // BUDGET-5
 }
 
 /** Returns what the budget limits and the cost of an attempt does not tell: it counts as 0. calls.md 13.4. */

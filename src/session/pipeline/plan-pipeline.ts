@@ -5,7 +5,7 @@
 import type { CallKey, OpPath } from '../../../journal/ids.js';
 import type { JournalStore } from '../../../journal/store.js';
 import { isSimulated, usable, type Memo } from '../../../replay/memo/memo.js';
-import { costsOfResults, pricesOf, type CostsByFunction } from '../../../replay/resume/estimate.js';
+import { costsIn, pricesOf, type CostsByFunction } from '../../../replay/resume/estimate.js';
 import { pipelineState } from '../../../replay/pipeline/pipeline-state.js';
 import type { Received } from '../../../replay/pipeline/received-replies.js';
 import { isSimulatedStage } from '../../pipeline/backends/select-backend.js';
@@ -208,7 +208,7 @@ interface RecordedStages {
   readonly all: UsableResults;
   /** Those among them that are not simulated. */
   readonly real: UsableResults;
-  /** The costs of all recorded replies, those among them that are not reused or were invalidated since. */
+  /** The costs of all recorded replies but simulated ones, those among them that are not reused or were invalidated since. */
   readonly costs: CostsByFunction;
   readonly warnings: readonly string[];
 }
@@ -249,8 +249,7 @@ async function recordedStages(
   };
   add(own.memo, (key) => unusable.has(key), true);
   for (const { memo } of forks) add(memo, (key) => unusableForked.has(key), false);
-  const results = [own, ...forks].flatMap(({ memo }) => [...memo.entries.values()]);
-  const kept = costsOfResults(results.map(({ fn, result }) => ({ fn, costUsd: result?.costUsd, endedMs: result?.endedMs })));
+  const kept = costsIn([own, ...forks].map(({ memo }) => memo));
   const earlier = await costsInRuns(
     store,
     loaded.runs,

@@ -1,7 +1,7 @@
 /** Reads what an earlier run of a script learned about its lanes, and what its attempts cost. calls.md 12.9 and 13.3. */
 import type { RunRef, Workflow } from '../../../journal/ids.js';
 import type { JournalStore, RunFile } from '../../../journal/store.js';
-import { callHistory, type CallHistory } from '../../../replay/fold/call-history.js';
+import { callHistory, learnedLanes, type CallHistory } from '../../../replay/fold/call-history.js';
 import { follow } from '../../../replay/fold/projection.js';
 import { isRecordOfUpkeep } from '../../../replay/fold/record-of-upkeep.js';
 import type { LearnedPace } from '../../calls/dispatch/ports.js';
@@ -17,13 +17,13 @@ export interface Learning {
   readonly nowMs: number;
   /** Runs that were listed already, oldest first: listing them again takes a read for each. */
   readonly listed?: readonly RunFile[];
-  /** A budget reserves by earlier costs: where the latest run only reused results, and has none, they are those of the run before. */
+  /** A budget reserves by earlier costs: where the latest run has none, because it only reused or simulated, the run before tells them. */
   readonly reserves?: boolean;
 }
 
 /**
- * Reads the latest run but `current` that made attempts: one that only reused results learned nothing. Called when the first attempt is
- * about to start.
+ * Reads the latest run but `current` that made attempts: one that only reused results, or simulated all, learned nothing. Called when the
+ * first attempt is about to start.
  */
 export async function learnedPace(
   store: Pick<JournalStore, 'runs' | 'scan'>,
@@ -34,13 +34,14 @@ export async function learnedPace(
   const known = listed.filter(isEarlier);
   const runs = (known.length > 0 ? known : (await store.runs(workflow)).filter(isEarlier)).toReversed();
   let bytesLeft = BYTES_MAX;
-  let latest: CallHistory | undefined;
+  let latest: Pick<CallHistory, 'lanes' | 'sessions'> | undefined;
   let costs: CallHistory['costs'] = new Map();
   for (const { ref, bytes } of runs) {
     bytesLeft -= bytes;
     if (bytesLeft < 0) break;
     const { history, endMs } = await historyOf(store, ref);
-    if (history.lanes.size > 0 || history.sessions.size > 0) latest ??= history;
+    const learned = { lanes: learnedLanes(history), sessions: history.sessions };
+    if (learned.lanes.size > 0 || learned.sessions.size > 0) latest ??= learned;
     if (costs.size === 0) ({ costs } = history);
     const hasPace = latest !== undefined || nowMs - endMs > LANE_AGE_MAX_MS;
     if (hasPace && (!reserves || costs.size > 0)) break;

@@ -3,7 +3,7 @@ import { sumUsd } from '../../../journal/facts/add-usd.js';
 import type { CallKey } from '../../../journal/ids.js';
 import type { JournalStore, RunFile } from '../../../journal/store.js';
 import { foldRun } from '../../../replay/fold/fold-run.js';
-import type { Memo, MemoEntry } from '../../../replay/memo/memo.js';
+import { isSimulated, type Memo, type MemoEntry } from '../../../replay/memo/memo.js';
 import { savedBy } from '../../../replay/memo/stored-result.js';
 import { estimateOf, type CallNow, type Estimate } from '../../../replay/resume/estimate.js';
 import { latestRun } from '../../../replay/resume/latest-run.js';
@@ -22,6 +22,8 @@ interface RecordedCalls {
   readonly isReused: (key: CallKey) => boolean;
   /** Says whether the result of a call waits for guards, and no target takes it away. */
   readonly isUnjudged: (key: CallKey) => boolean;
+  /** The run would simulate its agents: simulated results tell what theirs cost. */
+  readonly isTrial: boolean;
 }
 
 export interface EstimatedWork {
@@ -33,7 +35,7 @@ export interface EstimatedWork {
   readonly savedUsd: number | null;
 }
 
-export async function estimateWork({ store, runs, memos, isReused, isUnjudged }: RecordedCalls): Promise<EstimatedWork> {
+export async function estimateWork({ store, runs, memos, isReused, isUnjudged, isTrial }: RecordedCalls): Promise<EstimatedWork> {
   const last = runs.at(-1);
   const [own, ...sources] = memos;
   const entries = new Map<CallKey, MemoEntry>();
@@ -52,8 +54,10 @@ export async function estimateWork({ store, runs, memos, isReused, isUnjudged }:
 
   const now = new Map<CallKey, CallNow>();
   let savedUsd: number | null = null;
-  for (const [key, { fn, result }] of entries) {
-    const { elapsedMs, endedMs = Number.NaN, costUsd } = result ?? {};
+  for (const [key, entry] of entries) {
+    const { fn, result } = entry;
+    const tells = isTrial || !memos.some((memo) => isSimulated(memo, entry));
+    const { elapsedMs, endedMs = Number.NaN, costUsd } = (tells ? result : undefined) ?? {};
     const isSaved = predicted.has(key) && isKept(key);
     now.set(key, {
       fn,

@@ -4,6 +4,8 @@ import { SIMULATED } from '../../../journal/facts/simulated-backend.js';
 import { isSimulated, type Memo } from '../../../replay/memo/memo.js';
 import type { Estimate } from '../../../replay/resume/estimate.js';
 import { predictOutermost, reuseBy } from '../../../replay/resume/predict-calls.js';
+import { AGENT_FUNCTION } from '../../../replay/workflows/resolve-workflow-target.js';
+import type { LearnedPace } from '../../calls/dispatch/ports.js';
 import { createLiveWorld } from '../../world/live.js';
 import { recordPath } from '../ports/recording.js';
 import { openPriorRuns } from '../ports/prior-runs.js';
@@ -22,6 +24,9 @@ import { closeWorld, openRunStore } from '../run-store.js';
 import type { AgentSettings } from './recorded-work.js';
 import { readWorkflowFile } from './workflow-files.js';
 import { workflowRecord } from './workflow-record.js';
+
+/** Simulated agents cost nothing, whatever agents had cost before. */
+const COSTS_OF_TRIAL: LearnedPace['costs'] = new Map([[AGENT_FUNCTION, [{ usd: 0, tokens: 0 }]]]);
 
 export interface PlannedAgent {
   readonly label: string | null;
@@ -89,15 +94,16 @@ export async function planWork(planned: PlannedWork, phases: readonly string[] |
     const isReused = reuseBy({ own: usable.memo, sources }, opened.selected, (entry) => !isEdited(entry));
     const predicted = [...predictOutermost(loaded.memo, sources)];
     const memos: readonly [Memo, ...Memo[]] = [loaded.memo, ...sources];
-    const isUnjudged = unjudgedIn(usable.memo, opened.selected.keys, backend === SIMULATED);
+    const isTrial = backend === SIMULATED;
+    const isUnjudged = unjudgedIn(usable.memo, opened.selected.keys, isTrial);
     const missing = predicted.filter((key) => !isReused(key));
     const toExecute = missing.filter((key) => !isUnjudged(key));
-    const { estimate, executes, savedUsd } = await estimateWork({ store, runs: loaded.runs, memos, isReused, isUnjudged });
+    const { estimate, executes, savedUsd } = await estimateWork({ store, runs: loaded.runs, memos, isReused, isUnjudged, isTrial });
     const isWhole = loaded.runs.some(isCompleted);
     const limits = callSettings(options).budget;
     const ofRuns = { current: undefined, nowMs: io.nowMs(), listed: loaded.runs, reserves: true };
-    const expected = limits &&
-      estimate && { estimate, executes, history: (await learnedPace(store, loaded.workflow, ofRuns)).costs, maxCosts: new Map(), isWhole };
+    const history = isTrial ? COSTS_OF_TRIAL : limits && (await learnedPace(store, loaded.workflow, ofRuns)).costs;
+    const expected = history && estimate && { estimate, executes, history, maxCosts: new Map(), isWhole };
     return {
       workflow: loaded.workflow,
       name,

@@ -139,6 +139,7 @@ function callOptions({ retries = RETRIES, timeoutMs }: AgentRequest, { schema, b
     timeoutMs,
     lane: backend.program === undefined ? undefined : programLane(backend.program, model),
     model,
+    maxCost: backend.name === SIMULATED ? { usd: 0, tokens: 0 } : undefined,
   });
 }
 
