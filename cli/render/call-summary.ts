@@ -58,9 +58,10 @@ function causesOf({ unresolvedByClass }: Calls): string {
   return causes.length === 0 ? '' : ` (${causes.join(', ')})`;
 }
 
-/** Undefined where no attempt could have cost anything. */
-function costOf({ costUsd, unpriced, attempts, overBudgetUsd }: Calls): string | undefined {
-  if (costUsd === null) return attempts === 0 || unpriced === 0 ? undefined : 'cost unknown';
+/** Undefined where nothing was executed, and no attempt could have cost anything. */
+function costOf({ executed, costUsd, unpriced, attempts, overBudgetUsd }: Calls): string | undefined {
+  if (costUsd === null && attempts > 0 && unpriced > 0) return 'cost unknown';
+  if (costUsd === null) return executed > 0 ? money(0) : undefined;
   const cost = unpriced === 0 ? money(costUsd) : `${money(costUsd)} + ${unpriced} unpriced`;
   return overBudgetUsd === undefined ? cost : `${cost}, over by ${money(overBudgetUsd)}`;
 }

@@ -38,6 +38,9 @@ describe('the line', () => {
   it.each<[Partial<RunCalls>, string | undefined, string]>([
     [{}, 'mlld job.mld --resume', '0 calls, 2m10s; next: mlld job.mld --resume\n'],
     [{ total: 1, executed: 1, attempts: 1, costUsd: 0.0042 }, undefined, '1 call: 1 executed, $0.0042, 2m10s\n'],
+    // Guards judged a result that an earlier run had received, or the call did nothing but make calls.
+    [{ total: 1, executed: 1 }, undefined, '1 call: 1 executed, $0.00, 2m10s\n'],
+    [{ total: 1, failed: 1, attempts: 1 }, undefined, '1 call: 1 failed, 2m10s\n'],
     [{ total: 3, reused: 3, savedUsd: 1.5 }, undefined, '3 calls: 3 reused, saved $1.50, 2m10s\n'],
     [
       { total: 4, executed: 3, reused: 1, attempts: 3, costUsd: 0.3, superseded: { calls: 2, costUsd: 0.2 } },
