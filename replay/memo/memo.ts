@@ -24,7 +24,7 @@ import { previewOf } from '../fold/preview.js';
 import type { Place, Projection } from '../fold/projection.js';
 import type { KeyedStates } from './keyed-states.js';
 import { cameLater, storedResult, type StoredResult } from './stored-result.js';
-import { beginJudging, denyUnjudged, forgetUnjudged, receiveResult, type UnjudgedResults } from './unjudged-results.js';
+import { beginJudging, denyUnjudged, forgetUnjudged, noteAsked, receiveResult, type UnjudgedResults } from './unjudged-results.js';
 import { forgetRejections, rejectResult, restoreResult, type Rejection } from './rejected-results.js';
 
 /** A call of the workflow; entries are in the order in which the calls were first made. */
@@ -333,8 +333,8 @@ function notePlace(state: Memo, { key, op }: { readonly key: CallKey; readonly o
     const around = state.pending.get(path)?.key;
     if (around === undefined) continue;
     const known = state.within.get(key);
-    if (known === undefined) state.within.set(key, new Set([around]));
-    else if (!known.has(around)) state.within.set(key, known.add(around));
+    if (!known?.has(around)) state.within.set(key, (known ?? new Set<CallKey>()).add(around));
+    if (state.current) noteAsked(state.unjudged, key, { key: around, path }, state.current.run);
     return;
   }
   state.calledIn.set(key, state.runNumber);

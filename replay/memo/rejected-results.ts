@@ -18,7 +18,7 @@ export interface Rejection {
   /** The workflow's own result, which a restoration makes usable again. */
   readonly result?: StoredResult;
   /** Present where the result waited for the guards of its call (REJECT-4). */
-  readonly waited?: Pick<UnjudgedCall, 'fingerprint' | 'by'>;
+  readonly waited?: Omit<UnjudgedCall, 'result'>;
 }
 
 /** Returns whether the event is the one that holds the result. */

@@ -32,7 +32,7 @@ import type { TierInfo } from './tiers/tier.js';
 import { TieredMap } from './tiers/tiered-map.js';
 import type { TieredRows } from './tiers/tiered-rows.js';
 
-const VERSION = 18;
+const VERSION = 19;
 
 /** The folds that every start of a workflow needs of its prior runs. */
 export interface Index {
@@ -263,7 +263,7 @@ function memoFrom({ rows, ...head }: Body, tiers: TieredRows | undefined, unpack
     const whole = result && wholeResult(result);
     state.rejected.set(key, { ...about, ...(whole && { result: whole }) });
   }
-  for (const [key, { result, fingerprint, by }] of head.unjudged) state.unjudged.set(key, { result: wholeResult(result), fingerprint, by });
+  for (const [key, { result, ...about }] of head.unjudged) state.unjudged.set(key, { ...about, result: wholeResult(result) });
   for (const [key, result] of head.replaced) state.replaced.set(key, wholeResult(result));
   for (const [fn, run] of head.called) state.called.set(fn, run);
   for (const [op, fn] of head.open) state.inFlight.set(op, fn);

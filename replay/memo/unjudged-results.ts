@@ -17,6 +17,8 @@ export interface UnjudgedCall {
   readonly fingerprint: Fingerprint | undefined;
   /** The latest call whose guards judge it. */
   readonly by: { readonly run: RunId; readonly op: OpPath };
+  /** The calls that the guards have made to judge it. */
+  readonly asked: readonly CallKey[];
 }
 
 export type UnjudgedResults = Map<CallKey, UnjudgedCall>;
@@ -33,13 +35,25 @@ export function receiveResult(unjudged: UnjudgedResults, event: EventOf<'result.
     return;
   }
   const result = { ...storedResult(event, place, receiver?.failedUsd), carries: true }; // its event says that it waits
-  unjudged.set(event.key, { result, fingerprint: receiver?.entry.fingerprint, by: { run: place.ref.run, op: event.op } });
+  unjudged.set(event.key, { result, fingerprint: receiver?.entry.fingerprint, by: { run: place.ref.run, op: event.op }, asked: [] });
 }
 
 /** Notes which call has a result judged. */
 export function beginJudging(unjudged: UnjudgedResults, { key, op, received }: EventOf<'call.started'>, { ref: { run } }: Place): void {
   const waiting = received && unjudged.get(key);
   if (waiting) unjudged.set(key, { ...waiting, by: { run, op } });
+}
+
+/** Notes a call inside the one at `path`: where the result of that one waits, its body has ended, and its guards made the call. */
+export function noteAsked(
+  unjudged: UnjudgedResults,
+  asked: CallKey,
+  around: { readonly key: CallKey; readonly path: OpPath },
+  run: RunId,
+): void {
+  const waiting = unjudged.size === 0 ? undefined : unjudged.get(around.key);
+  if (waiting === undefined || waiting.by.run !== run || waiting.by.op !== around.path || waiting.asked.includes(asked)) return;
+  unjudged.set(around.key, { ...waiting, asked: [...waiting.asked, asked] });
 }
 
 /** UNJUDGED-1 */

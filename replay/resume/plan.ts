@@ -137,6 +137,7 @@ export function planRun(facts: PlanFacts): PlanWithCalls {
     facts.before.memo,
     facts.forks.map(({ memo }) => memo),
     (key) => decisions.get(key)?.kind === 'reused',
+    (key) => decideJudging(key, facts) === 'judged',
   );
   for (const [key, { fn, preview }] of everyEntry(facts)) {
     const entry = entryOf(fn);

@@ -1,18 +1,29 @@
 /**
  * Predicts which calls the next run will make, assuming it makes the same calls as the last completed run and the broken ones since. Calls
- * inside an llm call are predicted only where that call is executed; a result that none of these runs used is predicted nowhere.
+ * inside an llm call are predicted only where that call is executed, and where guards judge its result (calls.md 17.4), only those that the
+ * guards make; a result that none of these runs used is predicted nowhere.
  */
 import type { CallKey } from '../../journal/ids.js';
 import type { Invalidation } from './invalidation.js';
 import { madeLast, notPredicted, predictedBefore } from './not-executed.js';
 import { usableEntry, type Memo, type UsableEntry } from '../memo/memo.js';
+import { unjudgedEntry } from '../memo/overlay.js';
 
 /** `forks`: a script that has made no calls yet is predicted to make those of its fork sources. */
-export function predictCalls(own: Memo, forks: readonly Memo[], isReused: (key: CallKey) => boolean): ReadonlySet<CallKey> {
+export function predictCalls(
+  own: Memo,
+  forks: readonly Memo[],
+  isReused: (key: CallKey) => boolean,
+  isJudged: (key: CallKey) => boolean,
+): ReadonlySet<CallKey> {
   const predicted = predictOutermost(own, forks);
   const inside = insideCalls([own, ...forks]);
   // Grows while it is walked.
-  for (const key of predicted) if (!isReused(key)) for (const inner of inside.get(key) ?? []) predicted.add(inner);
+  for (const key of predicted) {
+    if (isReused(key)) continue;
+    const waiting = isJudged(key) ? own.unjudged.get(key) : undefined;
+    for (const inner of waiting?.asked ?? inside.get(key) ?? []) predicted.add(inner);
+  }
   return predicted;
 }
 
@@ -75,17 +86,25 @@ const NOTHING_SELECTED: Selected = { keys: new Set(), forkedKeys: new Set() };
 /** `priorOwn`: one's own memo as it was found, `own`: as this run takes it. `isFit` leaves out results that no call is offered. */
 export function invalidationImpact(
   { keys, forkedKeys, notExecuted = [] }: Invalidation,
-  { priorOwn, isFit, ...results }: ResultSources & { readonly priorOwn: Memo; readonly isFit?: (entry: UsableEntry) => boolean },
+  {
+    priorOwn,
+    isFit = () => true,
+    ...results
+  }: ResultSources & { readonly priorOwn: Memo; readonly isFit?: (entry: UsableEntry) => boolean },
 ): InvalidationImpact {
   const isReused = reuseBy(results, { keys: new Set(keys), forkedKeys: new Set(forkedKeys) }, isFit);
-  const all = predictCalls(priorOwn, results.sources, isReused);
+  const taken = new Set(keys);
+  const isJudged = (key: CallKey): boolean => {
+    const waiting = taken.has(key) ? undefined : unjudgedEntry(results.own, key);
+    return waiting !== undefined && isFit(waiting);
+  };
+  const all = predictCalls(priorOwn, results.sources, isReused, isJudged);
   const hadResult = reuseBy(results, NOTHING_SELECTED, isFit);
   const predicted = [...all].filter(hadResult);
-  const taken = new Set(keys);
   const waiting = [...results.own.unjudged.keys()].filter((key) => all.has(key) && !hadResult(key));
-  const unjudged = waiting.filter((key) => !taken.has(key)).length;
+  const unjudged = waiting.filter(isJudged).length;
   const again = predicted.filter((key) => !isReused(key)).length;
-  const unaffected = new Set([...keys, ...forkedKeys]).size - again - (waiting.length - unjudged);
+  const unaffected = new Set([...keys, ...forkedKeys]).size - again - waiting.filter((key) => taken.has(key)).length;
   const before = predictedBefore(
     all,
     (key) => madeLast(priorOwn, key),

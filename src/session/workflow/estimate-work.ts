@@ -50,7 +50,7 @@ export async function estimateWork({ store, runs, memos, isReused, isUnjudged, i
       [...(within.get(key) ?? [])].some((around) => entries.get(around)?.fn === AGENT_FUNCTION || isInAgent(around, seen.add(key))),
     );
   const isKept = (key: CallKey): boolean => (isInAgent(key) ? cutShort.has(key) : isReused(key));
-  const predicted = predictCalls(own, sources, isKept);
+  const predicted = predictCalls(own, sources, isKept, isUnjudged);
 
   const now = new Map<CallKey, CallNow>();
   let savedUsd: number | null = null;

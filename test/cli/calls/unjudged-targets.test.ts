@@ -58,6 +58,21 @@ describe('the result around a call, which waits for its guards', () => {
     expect((await its.mlld('job.mld', '--resume', PART)).stdout).toBe('p1@5 + p2@2\n');
   });
 
+  it('is judged where the function of the calls inside is selected, none of which the run makes', async () => {
+    await wait();
+    const plan = async (...target: string[]): Promise<unknown> =>
+      JSON.parse((await its.mlld('job.mld', '--resume', ...target, '--plan', '--json')).stdout);
+    expect(await plan('@part')).toMatchObject({ again: 0, unresolved: 1, unused: 2, estimate: { calls: 0 } });
+    its.remove('ok');
+    const told =
+      '0 of 0 calls will run again; 1 more has no result yet; 2 further results are invalidated but this run does not need them\n';
+    expect((await its.mlld('job.mld', '--resume', '@part')).stderr).toContain(told);
+    expect(await plan()).toMatchObject({ again: 0, unresolved: 1, functions: [{ fn: 'report', unjudged: 1 }], estimate: { calls: 0 } });
+    its.put('ok');
+    expect((await its.mlld('job.mld', '--resume')).stdout).toBe('p1@1 + p2@2\n');
+    expect(its.paid()).toBe(2);
+  });
+
   it('is rejected with the result of the call inside, and usable again with it', async () => {
     await wait();
     const run = fs.readdirSync(path.join(its.cwd, '.mlld/journal/job.mld/runs'))[0]?.replace('.ndjson', '') ?? '';

@@ -12,12 +12,20 @@ const wrapped = (path: string, item: string): Fact[] => {
 };
 const memoOf = (...runs: readonly (readonly Entry[])[]): Memo => fold(memo, runs.flat());
 const broken = (entries: readonly Entry[]): Entry[] => entries.filter(({ event }) => event.type !== finished().type);
+const never = (): boolean => false;
 const WRAP = callKeyOf('ebb', 'wrap');
 const INNER = callKeyOf('ebb');
 
 /** Sorted, as the order says nothing. */
 function predicted(own: Memo, forks: readonly Memo[] = [], missed: readonly CallKey[] = []): CallKey[] {
-  return [...predictCalls(own, forks, (key) => !missed.includes(key))].sort();
+  return [
+    ...predictCalls(
+      own,
+      forks,
+      (key) => !missed.includes(key),
+      () => false,
+    ),
+  ].sort();
 }
 const keys = (...texts: string[]): CallKey[] => texts.map((text) => callKeyOf(text)).sort();
 
@@ -34,6 +42,17 @@ describe('the predicted calls', () => {
     const state = memoOf(run(runRef(1), wrapped('main/wrap#0', 'ebb')), served);
     expect(predicted(state)).toEqual([WRAP]);
     expect(predicted(state, [], [WRAP])).toEqual([WRAP, INNER].sort());
+  });
+
+  it('include, inside a call whose result guards judge, only those that the guards make', () => {
+    const received = wrapped('main/wrap#0', 'ebb').map((fact): Fact =>
+      fact.type === 'call.completed' && fact.op === 'main/wrap#0' ? { ...fact, type: 'result.received' } : fact,
+    );
+    const judging = call('main/wrap#0/guard:check#0/judge#0', 'ebb', { fn: 'judge', outcome: 'failed' });
+    const state = memoOf(broken(run(runRef(1), received, judging)));
+    const judged = [...predictCalls(state, [], never, (key) => key === WRAP)].sort();
+    expect(judged).toEqual([WRAP, callKeyOf('ebb', 'judge')].sort());
+    expect([...predictCalls(state, [], never, never)].sort()).toEqual([WRAP, INNER, callKeyOf('ebb', 'judge')].sort());
   });
 
   it('include a call that was also made outside', () => {
