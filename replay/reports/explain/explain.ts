@@ -9,28 +9,20 @@
  */
 import type { EventOf, JournalEvent } from '../../../journal/event.js';
 import type { CacheFlags } from '../../../journal/facts/run-event.js';
-import {
-  startOf,
-  type CallKey,
-  type EventRef,
-  type Fingerprint,
-  type OpPath,
-  type RunId,
-  type Seq,
-  type Workflow,
-} from '../../../journal/ids.js';
+import { startOf, type CallKey, type EventRef, type OpPath, type RunId, type Seq, type Workflow } from '../../../journal/ids.js';
 import { endedCall, isEndOfCall, type CallOutcome, type EndOfCall } from '../../fold/calls/ended-call.js';
 import { callPhases, type CallPhases } from '../../workflows/call-phases.js';
-import { editBetween, isRefused, type DefinitionChange, type Edit } from '../../memo/definitions.js';
-import { cameLater } from '../../memo/stored-result.js';
-import { isSimulated, usableEntry, usable, type UsableEntry, type Memo } from '../../memo/memo.js';
-import { unjudgedEntry, type ForkSource } from '../../memo/overlay.js';
-import { cachePolicy, type ResumeMode, type Scope } from '../../memo/policy.js';
+import type { DefinitionChange } from '../../memo/definitions.js';
+import { cameLater, holdsResult, type ResultEvent } from '../../memo/stored-result.js';
+import { usable, type UsableEntry } from '../../memo/memo.js';
+import { unjudgedCalls, type ForkSource } from '../../memo/overlay.js';
+import type { ResumeMode, Scope } from '../../memo/policy.js';
 import { previewOf } from '../../fold/preview.js';
 import type { Place, Projection } from '../../fold/projection.js';
-import { index, type Index } from '../../memo/snapshot.js';
+import { index } from '../../memo/snapshot.js';
 import { endVisit, failInStage, leaveStage, noStageRetries, retryStage, type StageRetries } from '../../fold/calls/stage-retries.js';
-import { isLater, upstreamMiss, whereItWent, whyPassedOver, type Miss } from './miss.js';
+import { isLater, upstreamMiss, type Fate, type Miss } from './miss.js';
+import { editSince, whyExecuted, type KnownBefore } from './why-executed.js';
 
 export interface Hit {
   readonly from: EventRef & { readonly workflow?: Workflow };
@@ -61,29 +53,17 @@ export interface ExplainedCall {
   readonly miss?: Miss;
 }
 
-/** The latest event that left a call without a usable result. */
-type Fate = Extract<
-  Miss,
-  { why: 'invalidated' | 'rejected' | 'reset' | 'failed' | 'upstream' | 'unusable' | 'interrupted' | 'damaged' | 'redacted' }
->;
-
-export interface Explanation {
-  /** The index as the next call sees it. */
-  readonly index: Index;
+export interface Explanation extends KnownBefore {
   /** In the order in which they started. */
   readonly calls: ExplainedCall[];
   /** The place of the arguments of every call. */
   readonly argumentsOf: Map<CallKey, Place>;
   /** Calls of earlier runs, by function and path. */
   readonly earlier: Map<string, Map<OpPath, CallKey>>;
-  // The events by which calls lost their results.
   readonly fates: Map<CallKey, Fate>;
-  /** Those that calls of the current run have replaced by a result. */
   readonly replaced: Map<CallKey, Fate>;
   readonly refusals: Map<CallKey, Extract<Miss, { why: 'refused' | 'rejected' }>>;
-  /** The event that holds the result that an earlier run reused. */
   readonly reusedFrom: Map<CallKey, Hit['from']>;
-  // The run that is being folded.
   current: RunId | undefined;
   startedMs: number;
   ended: boolean;
@@ -93,8 +73,16 @@ export interface Explanation {
   forks: number;
   scope: Scope | undefined;
   readonly phases: CallPhases;
-  readonly pending: Map<OpPath, { readonly key: CallKey; readonly seq: Seq; readonly call: ExplainedCall | undefined }>;
+  readonly pending: Map<OpPath, Pending>;
   readonly stages: StageRetries<ExplainedCall>;
+}
+
+interface Pending {
+  readonly key: CallKey;
+  readonly seq: Seq;
+  /** Its start, or the result that its guards judge: a result of it that was redacted is no earlier one. */
+  readonly since: EventRef;
+  readonly call: ExplainedCall | undefined;
 }
 
 /** Explains the calls of `target`, folded over all runs up to it. `forkSources`: those of that run, in their order. */
@@ -143,14 +131,15 @@ export function explanation(target: RunId, forkSources: readonly ForkSource[]): 
 
 /** EXPLAIN-2. That there was a result is all that counts here, not what it was. */
 function asItWas(event: JournalEvent, startMs: number): JournalEvent {
-  if (event.type !== 'call.completed' || event.redacted === undefined || !('redacted' in event.result)) return event;
+  if (!holdsResult(event) || event.redacted === undefined || !('redacted' in event.result)) return event;
   return Date.parse(event.redacted.at) > startMs ? { ...event, result: { inline: null } } : event;
 }
 
 function enterRun(state: Explanation, run: RunId): void {
   // Whatever had not ended by the end of its run: a crash, or in a run that ended in order a line that can't be read.
-  for (const { key, seq } of state.pending.values()) {
-    if (state.current !== undefined) state.fates.set(key, { why: state.ended ? 'damaged' : 'interrupted', run: state.current, seq });
+  for (const pending of state.pending.values()) {
+    if (state.current !== undefined)
+      lose(state, pending, { why: state.ended ? 'damaged' : 'interrupted', run: state.current, seq: pending.seq });
   }
   state.pending.clear();
   state.replaced.clear();
@@ -175,7 +164,7 @@ function started(state: Explanation, event: EventOf<'call.started'>, place: Plac
     state.calls.push(call);
   } else noteEarlier(state, fn, op, key);
   state.argumentsOf.set(key, place);
-  state.pending.set(op, { key, seq, call });
+  state.pending.set(op, { key, seq, since: event.received ?? { run: place.ref.run, seq }, call });
 }
 
 /** Another run had the call: what followed says how this one got its result. */
@@ -221,22 +210,6 @@ function isFrom(answer: UsableEntry['result'] | undefined, { run, seq }: EventRe
   return answer !== undefined && answer.ref.run === run && answer.seq === seq;
 }
 
-/** A fingerprint names its definition, whichever run recorded it. */
-function editSince(
-  before: Fingerprint | undefined,
-  now: Fingerprint | undefined,
-  { definitions }: Index,
-  forkSources: readonly ForkSource[],
-): Edit {
-  return editBetween(
-    before,
-    now,
-    (fingerprint) =>
-      definitions.get(fingerprint) ??
-      forkSources.find((forkSource) => forkSource.definitions.has(fingerprint))?.definitions.get(fingerprint),
-  );
-}
-
 function follow(state: Explanation, event: JournalEvent, run: RunId): void {
   switch (event.type) {
     case 'run.started':
@@ -259,17 +232,20 @@ function follow(state: Explanation, event: JournalEvent, run: RunId): void {
     case 'call.completed':
       finishCall(state, event);
       if (event.unusable !== undefined) state.fates.set(event.key, { why: 'unusable', message: event.unusable, run, seq: event.seq });
-      else if ('redacted' in event.result)
-        state.fates.set(event.key, { why: 'redacted', reason: event.result.redacted, run, seq: event.seq });
+      else if ('redacted' in event.result) noteRedaction(state, event, event.result.redacted, run);
       else takeFate(state, event.key);
+      return;
+    case 'result.received':
+      if ('redacted' in event.result) noteRedaction(state, event, event.result.redacted, run);
       return;
     case 'call.failed': {
       if (event.waited) interrupt(state, event, run);
       if (!isEndOfCall(event)) return;
       const denied = event.denied === true;
+      const call = denied ? undefined : state.pending.get(event.op);
       finishCall(state, event);
       const failed = { why: 'failed', message: event.message, denied, run, seq: event.seq } as const;
-      state.fates.set(event.key, event.class === 'upstream' ? upstreamMiss(event, run) : failed);
+      lose(state, call ?? { key: event.key }, event.class === 'upstream' ? upstreamMiss(event, run) : failed);
       return;
     }
     case 'retry.scheduled':
@@ -287,7 +263,7 @@ function follow(state: Explanation, event: JournalEvent, run: RunId): void {
       return;
     }
     case 'memo.reset':
-      for (const [key, { result: answer }] of usable(state.index.memo)) {
+      for (const [key, { result: answer }] of [...usable(state.index.memo), ...unjudgedCalls(state.index.memo)]) {
         if (!cameLater(answer, event.during)) state.fates.set(key, { why: 'reset', by: event.reason, run, seq: event.seq });
       }
       state.refusals.clear();
@@ -298,9 +274,19 @@ function follow(state: Explanation, event: JournalEvent, run: RunId): void {
 }
 
 /** The run ended while the call waited for one inside it. */
-function interrupt({ fates, pending }: Explanation, { key, op, seq }: EventOf<'call.failed'>, run: RunId): void {
-  fates.set(key, { why: 'interrupted', run, seq });
-  pending.delete(op);
+function interrupt(state: Explanation, { key, op, seq }: EventOf<'call.failed'>, run: RunId): void {
+  lose(state, state.pending.get(op) ?? { key }, { why: 'interrupted', run, seq });
+  state.pending.delete(op);
+}
+
+/** A call that ended without a result is executed again because of that, unless its guards would judge a result that was redacted since. */
+function lose({ fates }: Explanation, { key, since }: Pick<Pending, 'key'> & Partial<Pending>, fate: Fate): void {
+  const known = fates.get(key);
+  if (known?.why !== 'redacted' || since === undefined || isLater(since, known)) fates.set(key, fate);
+}
+
+function noteRedaction({ fates }: Explanation, { key, seq }: ResultEvent, reason: string, run: RunId): void {
+  fates.set(key, { why: 'redacted', reason, run, seq });
 }
 
 function takeFate({ fates, replaced }: Explanation, key: CallKey): void {
@@ -324,9 +310,10 @@ function dropAttempts({ calls, stages }: Explanation, event: EventOf<'retry.sche
 
 /** Called before the memo has the event: a rejection of a result that is not usable any more changes nothing. */
 function noteRejection(state: Explanation, { key, from, reason, ts, seq }: EventOf<'result.rejected'>, run: RunId): void {
+  const { memo } = state.index;
   const miss = { why: 'rejected', ...(reason !== undefined && { reason }), at: ts, run, seq } as const;
   if (from.workflow !== undefined) state.refusals.set(key, miss);
-  else if (isFrom(state.index.memo.entries.get(key)?.result, from)) state.fates.set(key, miss);
+  else if ([memo.entries.get(key), memo.unjudged.get(key)].some((held) => isFrom(held?.result, from))) state.fates.set(key, miss);
 }
 
 function noteInvalidation(state: Explanation, { keys, selector, borrowed, seq }: EventOf<'memo.invalidated'>, run: RunId): void {
@@ -334,65 +321,4 @@ function noteInvalidation(state: Explanation, { keys, selector, borrowed, seq }:
     if (borrowed === true) state.refusals.set(key, { why: 'refused', selector, run, seq });
     else state.fates.set(key, { why: 'invalidated', selector, run, seq });
   }
-}
-
-/** `main/work#0/try#1/model#0/ask#0`, `main/agent~1f2e3d4c#0/ask#0`: calls that a function makes as the backend of a stage or an agent. */
-const INSIDE = /\/(?:try#\d+\/model#0|agent~[^/]+#\d+)\/./;
-
-/** Returns the first reason that holds, in the order in which a result is looked up. */
-function whyExecuted(state: Explanation, event: EventOf<'call.started'>, forkSources: readonly ForkSource[]): Miss {
-  const { key, received } = event;
-  if (received) return { why: 'unjudged', run: received.run, seq: received.seq };
-  const own = usableEntry(state.index.memo, key);
-  const lent = forkSources.map(({ memo }: { memo: Memo }) => usableEntry(memo, key)).find((entry) => entry !== undefined);
-  const refusal = state.refusals.get(key);
-  const borrowed = refusal === undefined ? lent : undefined;
-  if (own !== undefined || borrowed !== undefined)
-    return whyNotServed(state, event, (own ?? borrowed) as UsableEntry, own !== undefined, forkSources);
-  const waiting = unjudgedEntry(state.index.memo, key)?.result;
-  const passedOver = waiting && whyPassedOver(event, { run: waiting.ref.run, seq: waiting.seq });
-  if (passedOver !== undefined) return passedOver;
-  const fate = state.fates.get(key);
-  // The later of the two is the reason.
-  if (refusal !== undefined && lent !== undefined && !(fate !== undefined && isLater(fate, refusal))) return refusal;
-  return fate ?? whereItWent(state.reusedFrom.get(key), state.current);
-}
-
-function whyNotServed(
-  state: Explanation,
-  event: EventOf<'call.started'>,
-  entry: UsableEntry,
-  isOwn: boolean,
-  forkSources: readonly ForkSource[],
-): Miss {
-  const { flags, header, scope } = state;
-  const { result: answer, fingerprint } = entry;
-  const where = { run: answer.ref.run, seq: answer.seq };
-  const { memo } = state.index;
-  if ([memo, ...forkSources.map((source) => source.memo)].some((each) => isSimulated(each, entry)) && !isSimulated(memo, event))
-    return { why: 'simulated', ...where };
-  const isInside = INSIDE.test(event.op);
-  const isEarlier = answer.ref.run !== state.current;
-  if (isInside && !isEarlier) return state.replaced.get(event.key) ?? { why: 'inside', ...where }; // EXPLAIN-5
-  const passedOver = whyPassedOver(event, where);
-  if (passedOver !== undefined) return passedOver;
-  const policy = cachePolicy({ flags: { ...flags, forks: Array.from({ length: state.forks }) }, header, scope });
-  const isOff = state.isPipeline ? flags.checkpoint !== true && state.forks === 0 : policy.reuses === 'no';
-  if (isOff) return { why: 'off', ...where };
-  if (isEarlier && isOwn && policy.reuses === 'this-run') return { why: 'manual', ...where };
-  if (isEarlier && policy.ttlMs !== undefined) {
-    const ageMs = Math.max(0, Date.parse(event.ts) - answer.endedMs);
-    if (ageMs >= policy.ttlMs) return { why: 'expired', ttlMs: policy.ttlMs, ageMs, ...where };
-  }
-  if (isEarlier && policy.requireComplete !== undefined && state.index.complete.get(policy.requireComplete) !== true) {
-    return { why: 'incomplete', checkpoint: policy.requireComplete };
-  }
-  const { changed = 'serve' } = flags;
-  if (changed !== 'serve') {
-    const edit = editSince(fingerprint, event.fingerprint, state.index, forkSources);
-    if (isRefused(edit, changed)) return { why: 'edited', changed, changes: edit.changes, ...where };
-  }
-  if (isInside) return { why: 'inside', ...where };
-  // Runs that go on beside each other look for results when they begin.
-  return { why: isEarlier && answer.endedMs >= state.startedMs ? 'later' : 'damaged', ...where };
 }

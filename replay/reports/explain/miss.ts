@@ -58,6 +58,12 @@ export type Miss =
   /** An earlier run reused the forked result; this one does not fork `workflow`. */
   | { readonly why: 'not-forked'; readonly workflow: Workflow; readonly run: RunId; readonly seq: Seq };
 
+/** The latest event that left a call without a usable result. */
+export type Fate = Extract<
+  Miss,
+  { why: 'invalidated' | 'rejected' | 'reset' | 'failed' | 'upstream' | 'unusable' | 'interrupted' | 'damaged' | 'redacted' }
+>;
+
 /**
  * Explains a call of which only a reuse is recorded. Runs that go on beside each other reuse results both ways: one of this run, or of a
  * later one, was not there when this one began.

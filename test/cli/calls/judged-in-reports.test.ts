@@ -128,6 +128,50 @@ it('is named with the reason where no guard can judge it any more', async () => 
   expect(await json('journal', 'explain', 'latest')).toMatchObject({ calls: [{ fn: 'draft', miss: { why: 'schema' } }, { fn: 'judge' }] });
 });
 
+it.each([
+  ['edited', ['--resume', '--changed', 'ask']],
+  ['reset', ['--fresh']],
+  ['off', []],
+  ['invalidated', ['--resume', '@draft']],
+])('has the reason %s in the explanation of the run that did not take it', async (why, flags) => {
+  const script = GUARDED + 'show @draft("a")\n';
+  const { cwd, judgeAs, json } = await project(script, { 'llm/run/task.mld': script });
+  await callCli(['run', 'task', '--checkpoint'], { cwd });
+  fs.writeFileSync(path.join(cwd, 'llm/run/task.mld'), script.replace('"D:"', '"E:"'));
+  judgeAs('yes');
+  expect(await callCli(['run', 'task', ...flags], { cwd })).toMatchObject({ status: 0, stdout: 'E:a\n' });
+  expect(await json('journal', 'explain', 'latest')).toMatchObject({ calls: [{ fn: 'draft', outcome: 'executed', miss: { why } }, {}] });
+});
+
+it('has the reason of its redaction, whether its run was paused or killed, and none in a run that had judged it before', async () => {
+  for (const isKilled of [false, true]) {
+    const { run, judgeAs, json, journal, runs } = await project(GUARDED + 'show @draft("a")\n');
+    await run('--checkpoint');
+    await run('--resume'); // judges it, and pauses as well
+    if (isKilled) runs().forEach((file, at) => killAfter(file, at === 0 ? 'result.received' : 'call.started'));
+    const [first, second] = runs().map((file) => path.basename(file, '.ndjson'));
+    expect(await journal('redact', first!, '--op', 'main/draft#0', '--reason', 'private')).toMatchObject({ status: 0 });
+    judgeAs('yes');
+    expect(await run('--resume')).toMatchObject({ status: 0, stdout: 'D:a\n' });
+    expect(await json('journal', 'explain', 'latest')).toMatchObject({
+      calls: [{ fn: 'draft', miss: { why: 'redacted', reason: 'private', run: first } }, {}],
+    });
+    const { calls } = (await json('journal', 'explain', second!)) as { readonly calls: readonly unknown[] };
+    expect(calls[0]).toMatchObject({ fn: 'draft', miss: { why: 'unjudged', run: first } });
+  }
+});
+
+it('has the reason of its rejection with a call inside', async () => {
+  const outer = 'exe llm @outer(n) = [ => @draft(@n) ]\n';
+  const { run, judgeAs, json, journal } = await project(`${GUARDED.replace('after @draft', 'after @outer')}${outer}show @outer("a")\n`);
+  await run('--checkpoint');
+  expect(await journal('reject', 'latest', 'main/outer#0/draft#0', '--reason', 'thin')).toMatchObject({ status: 0 });
+  judgeAs('yes');
+  await run('--resume');
+  const miss = { why: 'rejected', reason: 'thin' };
+  expect(await json('journal', 'explain', 'latest')).toMatchObject({ calls: [{ fn: 'outer', miss }, { fn: 'draft', miss }, {}] });
+});
+
 it('is named with the file that is gone, without which no guard judges it', async () => {
   const files = { 'mlld-config.json': '{ "calls": { "files": { "eachMiB": 0.00001 } } }' }; // too little for its content to be kept
   const write = 'exe llm @write(file) = node { require("fs").writeFileSync(file, "text, and more of it"); return "done" }\n';
