@@ -59,11 +59,15 @@ function causesOf({ unresolvedByClass }: Calls): string {
 }
 
 /** Undefined where nothing was executed, and no attempt could have cost anything. */
-function costOf({ executed, costUsd, unpriced, attempts, overBudgetUsd }: Calls): string | undefined {
-  if (costUsd === null && attempts > 0 && unpriced > 0) return 'cost unknown';
+function costOf({ executed, costUsd, unpriced, attempts, overBudgetUsd, overBudgetTokens }: Calls): string | undefined {
+  const over = [
+    ...(overBudgetUsd === undefined ? [] : [money(overBudgetUsd)]),
+    ...(overBudgetTokens === undefined ? [] : [`${overBudgetTokens} tokens`]),
+  ];
+  const excess = over.length === 0 ? '' : `, over by ${over.join(' and ')}`;
+  if (costUsd === null && attempts > 0 && unpriced > 0) return `cost unknown${excess}`;
   if (costUsd === null) return executed > 0 ? money(0) : undefined;
-  const cost = unpriced === 0 ? money(costUsd) : `${money(costUsd)} + ${unpriced} unpriced`;
-  return overBudgetUsd === undefined ? cost : `${cost}, over by ${money(overBudgetUsd)}`;
+  return `${unpriced === 0 ? money(costUsd) : `${money(costUsd)} + ${unpriced} unpriced`}${excess}`;
 }
 
 /** Undefined where workers have told no cost of what failed. */

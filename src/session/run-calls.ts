@@ -19,6 +19,8 @@ export interface RunCalls extends Readonly<Omit<CallCounts, 'callsMs'>> {
   readonly superseded?: { readonly calls: number; readonly costUsd: number | null };
   /** US dollars above the budget; absent where the run kept to it. */
   readonly overBudgetUsd?: number;
+  /** Tokens above the budget; absent where the run kept to it. */
+  readonly overBudgetTokens?: number;
 }
 
 export interface RunOutcome {

@@ -11,17 +11,17 @@ interface Ended {
   readonly status: RunStatus;
   readonly error: unknown;
   readonly journal: Pick<OpenedJournal, 'calls' | 'ref'>;
-  readonly dispatcher: Pick<Dispatcher, 'pausedBy' | 'overUsd'> | undefined;
+  readonly dispatcher: Pick<Dispatcher, 'pausedBy' | 'overBudget'> | undefined;
   /** The names of the checkpoints that the run reached. */
   readonly checkpoints: ReadonlySet<string>;
 }
 
 export function outcomeOf({ status, error, journal, dispatcher, checkpoints }: Ended): RunOutcome {
   const counted = journal.calls();
-  const overBudgetUsd = dispatcher?.overUsd ?? 0;
-  const isOver = overBudgetUsd > ROUNDING_USD;
+  const { usd = 0, tokens = 0 } = dispatcher?.overBudget ?? {};
+  const over = { ...(usd > ROUNDING_USD && { overBudgetUsd: usd }), ...(tokens > 0 && { overBudgetTokens: tokens }) };
   return withoutUndefined<RunOutcome>({
-    calls: counted && isOver ? { ...counted, overBudgetUsd } : counted,
+    calls: counted && { ...counted, ...over },
     pause: status === 'paused' && dispatcher ? pauseOf(error, dispatcher) : undefined,
     resume: journal.ref && leftToDo({ status, error, unresolved: counted?.unresolved ?? 0, checkpoints }),
   });

@@ -117,7 +117,7 @@ it('is never exceeded at a start, and by no more than attempts in flight cost be
         expect(budget.spent.usd + reserved).toBeLessThanOrEqual(limit / 100 + 1e-6);
       }
       while (inFlight.length > 0) settle();
-      expect(budget.overUsd).toBeLessThanOrEqual(excess + 1e-6);
+      expect(budget.over.usd).toBeLessThanOrEqual(excess + 1e-6);
     }),
     { numRuns: 2_000 },
   );

@@ -22,13 +22,20 @@ interface Given {
   readonly checkpoints?: readonly string[];
   readonly isRecorded?: boolean;
   readonly overUsd?: number;
+  readonly overTokens?: number;
 }
 
-function outcome({ status, unresolved = 0, error, checkpoints = [], isRecorded = true, overUsd = 0 }: Given) {
+function outcome({ status, unresolved = 0, error, checkpoints = [], isRecorded = true, overUsd = 0, overTokens = 0 }: Given) {
   const ref = isRecorded ? ({ workflow: 'job.mld', run: 'r' } as never) : undefined;
   const calls = (): RunCalls => ({ unresolved }) as RunCalls;
   const pausedBy = { class: 'quota' as const, lane: 'claude', message: 'used up', resetsAtMs: 0 };
-  return outcomeOf({ status, error, journal: { ref, calls }, dispatcher: { pausedBy, overUsd }, checkpoints: new Set(checkpoints) });
+  return outcomeOf({
+    status,
+    error,
+    journal: { ref, calls },
+    dispatcher: { pausedBy, overBudget: { usd: overUsd, tokens: overTokens } },
+    checkpoints: new Set(checkpoints),
+  });
 }
 
 describe('what is left', () => {
@@ -59,4 +66,5 @@ it('says why a run is paused, and only of a paused one', () => {
 it('says by how much a budget was exceeded, and nothing of what only rounding adds', () => {
   expect(outcome({ status: 'completed', overUsd: 0.02 }).calls?.overBudgetUsd).toBe(0.02);
   expect(outcome({ status: 'completed', overUsd: 1e-12 }).calls).not.toHaveProperty('overBudgetUsd');
+  expect(outcome({ status: 'completed', overTokens: 5800 }).calls).toMatchObject({ overBudgetTokens: 5800 });
 });

@@ -141,7 +141,7 @@ it('says what the agents would cost, those among them that a stopped run had not
   );
   expect(stdout).toMatch(/those it had not started: at least 3 calls, .*, \$1\.50\n/);
   expect(stdout).toContain('  @agent: 3 calls, median $0.50, 95% at most $0.50\n  the reused results save $1.00\n');
-  expect(stdout).toContain('Budget 1usd: it will not do: usd is reached after 2 of 3 calls.');
+  expect(stdout).toContain('Budget 1usd: it will not do: the amount of money is reached after 2 of 3 calls.');
   const plan = JSON.parse((await run('--resume', '--plan', '--json')).stdout) as PlanReport;
   expect(plan).toMatchObject({ estimate: { calls: 3, notStarted: 2, costUsd: 1.5 }, savedUsd: 1, budget: null, isWhole: false });
 });

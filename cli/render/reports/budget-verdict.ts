@@ -18,6 +18,14 @@ export interface KnownOfCalls {
   readonly ifAllIsKnown?: string;
 }
 
+/** The limits in words. */
+const LIMITS: { readonly [L in NonNullable<BudgetVerdict['limit']>]: string } = {
+  usd: 'the amount of money',
+  tokens: 'the number of tokens',
+  calls: 'the number of calls',
+  ms: 'the time',
+};
+
 export function renderBudgetVerdict(
   { limits, suffices, limit, after }: BudgetVerdict,
   { calls, unpriced, untimed, more, ifAllIsKnown = '' }: KnownOfCalls,
@@ -26,7 +34,9 @@ export function renderBudgetVerdict(
   const budget = `Budget ${budgetText(limits)}`;
   if (suffices === true) return `${budget}: it will do.`;
   if (suffices === false)
-    return style.yellow(`${budget}: it will not do: ${limit ?? 'it'} is reached after ${after} of ${counted(calls, 'call')}.`);
+    return style.yellow(
+      `${budget}: it will not do: ${limit ? LIMITS[limit] : 'it'} is reached after ${after} of ${counted(calls, 'call')}.`,
+    );
   const hasPrice = limits.usd !== undefined || limits.tokens !== undefined || limits.shared !== undefined;
   const unknown = [
     ...(hasPrice && unpriced.length > 0 ? [`the cost of ${unpriced.join(', ')}`] : []),

@@ -79,9 +79,10 @@ export class Budget {
     return { usd: this.spentUsd, tokens: this.spentTokens, calls: this.attempts };
   }
 
-  /** By how much attempts that cost more than they had reserved took the sum above the budget; US dollars. */
-  get overUsd(): number {
-    return Math.max(0, this.limits.usd === undefined ? 0 : this.spentUsd - this.limits.usd);
+  /** By how much attempts that cost more than they had reserved took the sums above the budget. */
+  get over(): Required<Cost> {
+    const { usd = Number.POSITIVE_INFINITY, tokens = Number.POSITIVE_INFINITY } = this.limits;
+    return { usd: Math.max(0, this.spentUsd - usd), tokens: Math.max(0, this.spentTokens - tokens) };
   }
 
   /**

@@ -92,8 +92,8 @@ export class Dispatcher {
     return this.spending.budget?.spent;
   }
 
-  get overUsd(): number {
-    return this.spending.budget?.overUsd ?? 0;
+  get overBudget(): Budget['over'] | undefined {
+    return this.spending.budget?.over;
   }
 
   /** Stops all lanes. */

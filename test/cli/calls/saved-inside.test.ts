@@ -62,7 +62,7 @@ it('counts nothing twice where the outer call is executed again and the one insi
   const { cwd, run, plan, figures, runs } = await project(INNER + OUTER + LOOP);
   await run('--checkpoint');
   expect(await plan('--resume', '@outer')).toMatchObject({ savedUsd: 0.5, estimate: { calls: 2 } });
-  expect((await run('--resume', '@outer')).stderr).toContain('4 calls: 2 reused, 2 executed, saved $0.50');
+  expect((await run('--resume', '@outer')).stderr).toContain('4 calls: 2 reused, 2 executed, $0.00, saved $0.50');
   expect(insideOf(cwd, runs().at(-1) as string)).toEqual({ outer: [0.25, 0.25] });
   await run('--resume');
   expect(await figures()).toMatchObject({ reused: 2, savedUsd: 0.5 });

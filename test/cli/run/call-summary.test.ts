@@ -55,6 +55,16 @@ describe('the line', () => {
       '2 calls: 2 executed, $5.02 + 1 unpriced, over by $0.02, 2m10s\n',
     ],
     [
+      { total: 8, executed: 8, attempts: 8, costUsd: 0.04, overBudgetTokens: 5800 },
+      undefined,
+      '8 calls: 8 executed, $0.04, over by 5800 tokens, 2m10s\n',
+    ],
+    [
+      { total: 8, executed: 8, attempts: 8, unpriced: 8, overBudgetTokens: 5800 },
+      undefined,
+      '8 calls: 8 executed, cost unknown, over by 5800 tokens, 2m10s\n',
+    ],
+    [
       {
         total: 12,
         reused: 1,

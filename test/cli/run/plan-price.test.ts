@@ -46,7 +46,7 @@ describe('the price in a plan', () => {
     expect(all).toContain(', $3.50 + 1 unpriced\n  @ask: 6 calls, median $0.50, 95% at most $1.00\n  @free: 1 call, price unknown\n');
     expect(all).toContain('Budget 9usd: not known if it will do, because nothing is known of the cost of @free.\n');
     expect(await text('--resume', '@ask("e")', '--budget', '1usd')).toContain(
-      '  the reused results save $2.00\n\nBudget 1usd: it will not do: usd is reached after 1 of 2 calls.\n',
+      '  the reused results save $2.00\n\nBudget 1usd: it will not do: the amount of money is reached after 1 of 2 calls.\n',
     );
   });
 

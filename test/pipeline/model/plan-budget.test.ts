@@ -46,11 +46,11 @@ it('by what their recorded replies had cost', async () => {
   expect(await lineFor(at, { usd: 1 })).toBe('Budget 1usd: not known if it will do, because nothing is known of the cost of a, b, c.');
   expect((await at.run({ ...own(at), checkpoint: true })).report.status).toBe('completed');
   const tooLittle = await planned(at, { usd: 1 });
-  expect(tooLittle.line).toBe('Budget 1usd: it will not do: usd is reached after 2 of 3 calls.');
+  expect(tooLittle.line).toBe('Budget 1usd: it will not do: the amount of money is reached after 2 of 3 calls.');
   expect(tooLittle.plan.budget).toEqual({ limits: { usd: 1 }, suffices: false, limit: 'usd', after: 2, isWhole: true });
   expect((await planned(at, { usd: 2 })).plan.budget).toMatchObject({ suffices: true, isWhole: true });
   expect(await lineFor(at, { usd: 1 }, { resume: 'b' })).toBe('Budget 1usd: it will do.');
-  expect(await lineFor(at, { calls: 2 })).toBe('Budget 2calls: it will not do: calls is reached after 2 of 3 calls.');
+  expect(await lineFor(at, { calls: 2 })).toBe('Budget 2calls: it will not do: the number of calls is reached after 2 of 3 calls.');
   expect(await lineFor(at, { usd: 2, ms: 60_000 })).toBe(
     'Budget 2usd,1m: not known if it will do, because nothing is known of the time of calls.',
   );
@@ -72,7 +72,7 @@ it('and that it will not, but never that it will, where the run decides what fol
   );
   await at.run(own(at));
   expect(await lineFor(at, { usd: 9 })).toBe('Budget 9usd: not known if it will do; more calls may follow look.');
-  expect(await lineFor(at, { usd: 0.25 })).toBe('Budget 0.25usd: it will not do: usd is reached after 0 of 1 call.');
+  expect(await lineFor(at, { usd: 0.25 })).toBe('Budget 0.25usd: it will not do: the amount of money is reached after 0 of 1 call.');
 });
 
 it('with the stages of branches and of child pipelines, which spend of it too', async () => {
@@ -83,6 +83,6 @@ it('with the stages of branches and of child pipelines, which spend of it too', 
   );
   expect((await planned(at, { calls: 9 })).plan.budget).toMatchObject({ suffices: null, isWhole: false });
   at.write('kid.dot', pipeline('k [prompt="K"]; start -> k -> exit').replace('digraph g', 'digraph kid'));
-  expect(await lineFor(at, { calls: 2 })).toBe('Budget 2calls: it will not do: calls is reached after 2 of 3 calls.');
+  expect(await lineFor(at, { calls: 2 })).toBe('Budget 2calls: it will not do: the number of calls is reached after 2 of 3 calls.');
   expect(await lineFor(at, { calls: 3 })).toBe('Budget 3calls: it will do.');
 });
