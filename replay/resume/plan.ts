@@ -145,15 +145,15 @@ export function planRun(facts: PlanFacts): PlanWithCalls {
     const isPredicted = predicted.has(key);
     const judging = decision.kind === 'reused' ? undefined : decideJudging(key, facts);
     const isUnjudged = judging === 'judged';
-    const asked = decision.kind === 'none' || (decision.kind === 'again' && decision.why === 'simulated') ? undefined : decision.result;
+    const measured = decision.kind === 'none' || (decision.kind === 'again' && decision.why === 'simulated') ? undefined : decision.result;
     now.set(key, {
       fn,
       isReused: !isPredicted || (decision.kind === 'reused' && !decision.forwards),
       hasResult: decision.kind !== 'none',
       isUnjudged,
-      elapsedMs: asked?.elapsedMs,
-      endedMs: asked?.endedMs,
-      costUsd: asked?.costUsd,
+      elapsedMs: measured?.elapsedMs,
+      endedMs: measured?.endedMs,
+      costUsd: measured?.costUsd,
     });
     if (decision.kind === 'none' || isUnjudged) {
       if (!isPredicted) continue;

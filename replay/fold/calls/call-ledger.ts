@@ -5,12 +5,12 @@
  * COUNTS-1 A call is one use of an `llm` function. It counts once, whatever the number of its attempts, and as exactly one of these:
  *    executed (its body gave a result, also one that may not be reused), reused, failed, denied by a guard, not executed (an argument has
  *    a failure in it). A call that has not ended counts as none of them.
- * COUNTS-2 A failed call no longer counts once another call of its key has a result, because it was made again. That is not so where both
- *    stand side by side in a loop or a group: the value of that has the failure in it, whatever the other call got.
- *    Nor does one that the next attempt of a pipeline's stage makes again: it was an attempt. One of a stage that failed is accepted once
- *    the walk leaves the stage: the graph says what to do about it. calls.md 17.3.
- *    Nor does an execution that an after-guard requested: it belongs to the call that was made first, and its attempts are retries of it.
- *    One that failed counts until that call has ended. calls.md 17.
+ * COUNTS-2 A failed call no longer counts once another call of its key has a result, because it was made again. Where both stand side by
+ *    side in a loop or a group, it counts all the same: the value of that has the failure in it, whatever the other call got.
+ *    One that the next attempt of a pipeline's stage makes again was an attempt, and no longer counts either. One of a stage that failed is
+ *    accepted once the walk leaves the stage: the graph says what to do about it. calls.md 17.3.
+ *    An execution that an after-guard requested belongs to the call that was made first, and its attempts are retries of it. One that
+ *    failed counts until that call has ended. calls.md 17.
  * COUNTS-3 An attempt counts when it starts. One that is in flight when the run ends has no cost that anyone knows, so it is unpriced.
  *    Its result may have come back, and guards were to judge it: then its cost is known. A call whose guards judge the result of an
  *    earlier execution has no attempt: that execution counts, with its cost, in the run that made it. calls.md 17.4.

@@ -91,13 +91,13 @@ export function createRecorder(journal: Journal, { secrets, followers, count, on
     const event = eventOf(fact, recorded.seq, recorded.ts, recorded.hash);
     for (let i = 0; i < followers.length; i++) followers[i]?.(event, recorded.position);
   };
+  const resolved = (recorded: Recorded): Recorded => {
+    unresolved--;
+    return recorded;
+  };
   /** `onFollowed` is called before this returns, where it is called at all: `Journal.append` promises as much. */
   function append(original: Fact, onFollowed?: () => void): Promise<Recorded | undefined> {
     let isFollowed = false;
-    const written = (recorded: Recorded): Recorded => {
-      unresolved--;
-      return recorded;
-    };
     const failed = (error: unknown): undefined => {
       unresolved--;
       trouble(error);
@@ -111,7 +111,7 @@ export function createRecorder(journal: Journal, { secrets, followers, count, on
         follow(fact, recorded);
         onFollowed?.();
       });
-      return appending.then(written, failed);
+      return appending.then(resolved, failed);
     } catch (error) {
       return Promise.resolve(failed(error));
     }
