@@ -25,7 +25,7 @@ export const EXIT_AFTER_SIGNAL: { readonly [signal in Signal]: number } = { SIGH
 
 interface Ended {
   readonly status: RunReport['status'];
-  readonly calls?: { readonly unresolved: number };
+  readonly calls?: { readonly unresolved: number; readonly unresolvedInside?: number };
   /** As in the report of a pipeline. */
   readonly unresolvedBefore?: number;
   readonly error?: unknown;
@@ -40,7 +40,8 @@ export function exitStatusOf(
   if (status === 'interrupted' && signal !== undefined) return EXIT_AFTER_SIGNAL[signal];
   if (status === 'paused') return isTaken(error) ? EXIT_TAKEN : EXIT_PAUSED;
   if (status !== 'completed') return EXIT_FAILED;
-  return (calls?.unresolved ?? 0) + unresolvedBefore > 0 && !allowFailures ? EXIT_INCOMPLETE : EXIT_OK;
+  const { unresolved = 0, unresolvedInside = 0 } = calls ?? {};
+  return unresolved + unresolvedInside + unresolvedBefore > 0 && !allowFailures ? EXIT_INCOMPLETE : EXIT_OK;
 }
 
 /** True for a pause whose reason is that the store takes nothing of this run any more. */

@@ -144,7 +144,8 @@ interface Ended {
 
 /** Prints how the run ended, with the commands that resume it and explain it, and what its calls came to. */
 async function conclude(io: Io, { target, argv, elapsedMs, signal }: Ended, report: PipelineReport): Promise<void> {
-  const { status, pipeline, journal, error, notice, left, calls, childCalls, unresolvedBefore = 0, pause, argv: recorded = argv } = report;
+  const { status, pipeline, journal, error, notice, left, calls, childCalls, pause, argv: recorded = argv } = report;
+  const unresolvedBefore = (report.unresolvedBefore ?? 0) + (calls?.unresolvedInside ?? 0);
   if (notice !== undefined) io.stderr(`${notice}\n`);
   if (left !== undefined) io.stderr(leftBehind(left.unresolved, 'run', { name: target, argv: left.argv }));
   const isCompleted = status === 'completed';

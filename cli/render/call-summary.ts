@@ -27,7 +27,7 @@ export function renderChildCalls(calls: Calls): string {
 function countsOf(calls: Calls, took?: string): string {
   const { total, executed, reused, failed, accepted, denied, notExecuted, retries, savedUsd, atWorkers, failedAtWorkers } = calls;
   const parts = [
-    countOf(reused - (atWorkers?.calls ?? 0), 'reused'),
+    countOf(reused - (atWorkers?.calls ?? 0), `reused${withoutInside(calls)}`),
     atWorkers && countOf(atWorkers.calls, `executed by workers${priceOf(atWorkers.costUsd)}`),
     countOf(executed, 'executed'),
     countOf(failed - accepted, `failed${causesOf(calls)}`),
@@ -42,6 +42,12 @@ function countsOf(calls: Calls, took?: string): string {
   ];
   // A run that was stopped during its first call has counted none.
   return `${total} ${total === 1 ? 'call' : 'calls'}${total === 0 ? ', ' : ': '}${parts.filter((part) => part !== undefined).join(', ')}`;
+}
+
+/** ` (2 calls inside without a result)`: earlier runs recorded these results although calls inside them had failed. */
+function withoutInside({ unresolvedInside = 0 }: Calls): string {
+  if (unresolvedInside === 0) return '';
+  return ` (${unresolvedInside} ${unresolvedInside === 1 ? 'call' : 'calls'} inside without a result)`;
 }
 
 /** Renders the last line of a recorded run without a call: whoever expected some looks for the reason. */

@@ -107,6 +107,8 @@ export type CallResult = {
   readonly insideReusedUsd?: number;
   /** The part of `insideUsd` that is in `callUsage`, too: executions that a guard requested. Absent: none. */
   readonly repeatedUsd?: number;
+  /** Calls inside that failed and without whose results the body went on, but for accepted failures. Absent: none. */
+  readonly unresolvedInside?: number;
   /** The adapter that read the reply. `inner`: the result is the one in the reply, and not the reply. */
   readonly reply?: { readonly adapter: string; readonly inner?: true };
   /** The session of the model's program, which a later call may continue. */
@@ -237,6 +239,8 @@ export type CallFact =
       readonly fingerprint?: Fingerprint;
       /** The cost of all attempts of the recorded call and of the calls inside it, in US dollars, where it is known. */
       readonly savedUsd?: number;
+      /** As in `call.completed`, of the result; only where an earlier run of the workflow recorded it. */
+      readonly unresolvedInside?: number;
       /** Declared output files, in the order of their declaration. */
       readonly outputs?: readonly ReusedOutput[];
       /** Files that its call wrote and its arguments name. */

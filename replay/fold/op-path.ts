@@ -34,18 +34,6 @@ export function indexWithin(op: OpPath, loop: OpPath): number | undefined {
   return lastIndex(slash < 0 ? op.slice(loop.length) : op.slice(loop.length, slash));
 }
 
-/** Returns whether two operations lie in two iterations of one loop, or in two members of one group: its value has the results of both. */
-export function areSideBySide(left: OpPath, right: OpPath): boolean {
-  let same = 0;
-  while (same < left.length && left[same] === right[same]) same += 1;
-  const bracket = left.lastIndexOf('[', same - 1);
-  const partsInside = bracket > left.lastIndexOf(']', same - 1);
-  return partsInside && left[bracket + 1] !== GROUP && right[bracket + 1] !== GROUP;
-}
-
-/** `[p1]` numbers the groups of a place, which follow each other; `[3]`, `[w1]` and `[g0]` number what is inside a loop or a group. */
-const GROUP = 'p';
-
 /** Returns 3 for `[w1][3]`. A window by itself, `[w1]`, is not an iteration. */
 function lastIndex(brackets: string): number | undefined {
   if (!brackets.endsWith(']')) return undefined;

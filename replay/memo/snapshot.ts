@@ -32,7 +32,7 @@ import type { TierInfo } from './tiers/tier.js';
 import { TieredMap } from './tiers/tiered-map.js';
 import type { TieredRows } from './tiers/tiered-rows.js';
 
-const VERSION = 19;
+const VERSION = 20;
 
 /** The folds that every start of a workflow needs of its prior runs. */
 export interface Index {

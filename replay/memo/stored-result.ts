@@ -27,6 +27,8 @@ export interface StoredResult {
   readonly hasFiles: boolean;
   /** The event says what the call used, or names its session. */
   readonly hasUsage: boolean;
+  /** Its body went on without calls inside that failed. */
+  readonly isIncomplete: boolean;
   readonly endedMs: number;
   readonly elapsedMs: number;
   /** Bytes that the result takes: its blob, or its line in the journal. */
@@ -58,9 +60,11 @@ export function storedResult(event: ResultEvent, place: Place, failedUsd: number
       event.sources !== undefined ||
       event.removed !== undefined ||
       event.reply?.inner === true ||
-      event.files !== undefined,
+      event.files !== undefined ||
+      event.unresolvedInside !== undefined,
     hasFiles: event.files !== undefined,
     hasUsage: event.usage !== undefined || event.callUsage !== undefined || event.session !== undefined,
+    isIncomplete: event.unresolvedInside !== undefined,
     endedMs: wasJudged ? waited.endedMs : Date.parse(event.ts),
     elapsedMs: event.elapsedMs,
     sizeBytes: 'blob' in result ? result.bytes : place.position.bytes,

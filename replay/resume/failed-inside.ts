@@ -7,7 +7,7 @@ import type { Defect, JournalStore } from '../../journal/store.js';
 import { foldRun } from '../fold/fold-run.js';
 import type { Projection } from '../fold/projection.js';
 import { callsAround } from '../memo/calls-around.js';
-import { usableEntry, type Memo } from '../memo/memo.js';
+import { usable, usableEntry, type Memo } from '../memo/memo.js';
 
 interface Suspects {
   readonly ref: RunRef;
@@ -15,13 +15,16 @@ interface Suspects {
   readonly inside: Map<CallKey, Set<CallKey>>;
 }
 
-/** Reads only the runs that recorded the result of a call with a call inside that has none. */
+/**
+ * Believes what a result says of the calls inside it (`unresolvedInside`). Those of earlier versions say nothing: so it also reads the runs
+ * that recorded the result of a call with a call inside that has none.
+ */
 export async function callsAroundFailures(
   store: JournalStore,
   memo: Memo,
   { onDefect }: { readonly onDefect: (defect: Defect) => void },
 ): Promise<ReadonlySet<CallKey>> {
-  const found = new Set<CallKey>();
+  const found = new Set(incompleteCalls(memo));
   for (const { ref, inside } of suspectsIn(memo)) {
     const failed = await foldRun(store, ref, failedCalls, { onDefect });
     for (const [key, around] of inside) {
@@ -32,6 +35,11 @@ export async function callsAroundFailures(
     }
   }
   return new Set([...found, ...callsAround([memo], found)]);
+}
+
+function* incompleteCalls(memo: Memo): Generator<CallKey> {
+  for (const [key, { result }] of usable(memo)) if (result.isIncomplete) yield key;
+  for (const [key, { result }] of memo.unjudged) if (result.isIncomplete) yield key;
 }
 
 function suspectsIn(memo: Memo): Iterable<Suspects> {

@@ -10,6 +10,7 @@ import type { Failure, FailureClass } from './failure.js';
 import type { CallOptions } from './options.js';
 import type { SessionTotals } from './price/session-totals.js';
 import { continuedSession } from './replies/program.js';
+import { UnresolvedInside } from './unresolved-inside.js';
 import { addUsage, withoutExcess } from './usage.js';
 import { namesKnownProgram, readReply, type ReadReply } from './replies/read-reply.js';
 import type { Reply, ReportedUsage } from './replies/reply.js';
@@ -86,6 +87,9 @@ export class Attempt {
   /** The costs of the calls inside its call, in this attempt and those before it. Undefined until one is known. */
   costsInside: CostsInside | undefined;
 
+  /** Undefined until a call inside has failed. */
+  private unresolved: UnresolvedInside | undefined;
+
   /** Its time as far as it counts for limits. Absent where neither it nor an attempt around it has one. */
   time: CountedTime | undefined;
 
@@ -120,6 +124,23 @@ export class Attempt {
   reusedInside(usd: number, key: CallKey): void {
     (this.costsInside ??= new CostsInside()).reused(usd, key);
     this.outer?.reusedInside(usd, key);
+  }
+
+  /** Notes that a call inside failed, or that its result was reused and has been made without this many calls inside. */
+  unresolvedInside(key: CallKey, op: OpPath, calls = 1): void {
+    (this.unresolved ??= new UnresolvedInside()).add(key, op, calls);
+    this.outer?.unresolvedInside(key, op, calls);
+  }
+
+  /** Notes that a call inside has a result. */
+  resolvedInside(key: CallKey, op: OpPath): void {
+    this.unresolved?.resolve(key, op);
+    this.outer?.resolvedInside(key, op);
+  }
+
+  /** Counts the calls inside without whose results the body goes on. */
+  get unresolvedCount(): number {
+    return this.unresolved?.count ?? 0;
   }
 
   reportHeaders(headers: Headers): void {

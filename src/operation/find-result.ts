@@ -123,7 +123,7 @@ export function reuse(
   { key: ownKey, definition: { fingerprint }, hasSecret, request }: CallIdentity,
   { known, outputs, files }: Hit,
 ): Found {
-  const { key, from, costUsd } = known;
+  const { key, from, costUsd, unresolvedInside } = known;
   const worker = known.takeWorker?.();
   const allUsd = addKnownUsd(costUsd, known.insideUsd);
   const savedUsd = worker === undefined ? allUsd : undefined;
@@ -145,11 +145,15 @@ export function reuse(
     ...(preview !== undefined && { preview }),
     fingerprint,
     ...(savedUsd !== undefined && { savedUsd }),
+    ...(unresolvedInside !== undefined && { unresolvedInside }),
     ...(outputs.length > 0 && { outputs }),
     ...(files.length > 0 && { files }),
   });
   usage.callReused(savedUsd);
-  if (allUsd !== undefined) (operation.repeat?.first ?? around)?.reusedInside(allUsd, ownKey);
+  const outer = operation.repeat?.first ?? around;
+  if (allUsd !== undefined) outer?.reusedInside(allUsd, ownKey);
+  outer?.resolvedInside(ownKey, op.path);
+  if (unresolvedInside !== undefined) outer?.unresolvedInside(ownKey, op.path, unresolvedInside);
   const { measured } = known;
   if (measured) calls?.sessions.addReused(() => sessionCost(measured()));
   if (known.editedSince !== undefined) cache.warnStaleHit(request.fn, { op: op.path, recorded: known.editedSince, now: fingerprint });

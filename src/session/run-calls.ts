@@ -9,6 +9,8 @@ export interface RunCalls extends Readonly<Omit<CallCounts, 'callsMs'>> {
   readonly total: number;
   /** Unresolved calls by the class of their last attempt; those that were not executed have the class `upstream`. */
   readonly unresolvedByClass: { readonly [cause in CallCause]?: number };
+  /** Calls without a result inside those whose results were reused: they failed in earlier runs. Absent: none. */
+  readonly unresolvedInside?: number;
   /** The model that most attempts used. */
   readonly model: string | null;
   /** Those of `reused` that workers have executed for this run, and what they cost there. Absent: none. */

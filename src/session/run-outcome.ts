@@ -5,7 +5,7 @@ import { callFailureOf } from '../runtime/calls/call-failure.js';
 import { withoutUndefined } from '../values/without-undefined.js';
 import { pauseOf } from './pause-error.js';
 import type { OpenedJournal } from './ports/opened-journal.js';
-import type { RunOutcome } from './run-calls.js';
+import type { RunCalls, RunOutcome } from './run-calls.js';
 
 interface Ended {
   readonly status: RunStatus;
@@ -23,8 +23,12 @@ export function outcomeOf({ status, error, journal, dispatcher, checkpoints }: E
   return withoutUndefined<RunOutcome>({
     calls: counted && { ...counted, ...over },
     pause: status === 'paused' && dispatcher ? pauseOf(error, dispatcher) : undefined,
-    resume: journal.ref && leftToDo({ status, error, unresolved: counted?.unresolved ?? 0, checkpoints }),
+    resume: journal.ref && leftToDo({ status, error, unresolved: unresolvedIn(counted), checkpoints }),
   });
+}
+
+function unresolvedIn(calls: RunCalls | undefined): number {
+  return calls ? calls.unresolved + (calls.unresolvedInside ?? 0) : 0;
 }
 
 function leftToDo({

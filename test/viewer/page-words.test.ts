@@ -48,7 +48,7 @@ describe('the page of a run', () => {
     expect(troubleOf({ ...handled, unresolved: 1 })).toEqual({ title: 'What went wrong', isCalm: false });
     expect(troubleOf({ ...handled, unresolvedBefore: 1 })).toEqual({ title: 'What went wrong', isCalm: false });
     expect(sentenceOf({ ...model.data, verdict: { ...handled, unresolvedBefore: 2 } })).toContain(
-      '. 2 calls of the runs that it goes on with have no result.',
+      '. 2 calls of earlier runs that it builds on have no result.',
     );
     expect(troubleOf({ ...handled, status: 'failed' })).toEqual({ title: 'What went wrong', isCalm: false });
     expect(troubleOf({ ...handled, status: 'interrupted' })).toEqual({ title: 'Stopped before its end', isCalm: true });

@@ -37,8 +37,8 @@ export function isWhole({ status, unresolved, unresolvedBefore }: PostMortemRepo
 }
 
 /** The pipeline's own report says how a pipeline goes on. */
-export function isIncomplete({ status, unresolved, pipeline }: PostMortemReport): boolean {
-  return status === 'completed' && unresolved > 0 && !pipeline;
+export function isIncomplete({ status, unresolved, unresolvedBefore, pipeline }: PostMortemReport): boolean {
+  return status === 'completed' && unresolved + unresolvedBefore > 0 && !pipeline;
 }
 
 export function isDone(report: PostMortemReport): boolean {

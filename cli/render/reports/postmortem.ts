@@ -88,7 +88,7 @@ function headOf(report: PostMortemReport, style: Style): string[] {
   if (unresolvedBefore > 0)
     lines.push(
       style.yellow(
-        `  ${counted(unresolvedBefore, 'call')} of the runs that it goes on with ${unresolvedBefore === 1 ? 'has' : 'have'} no result`,
+        `  ${counted(unresolvedBefore, 'call')} of earlier runs that it builds on ${unresolvedBefore === 1 ? 'has' : 'have'} no result`,
       ),
     );
   if (torn) lines.push('  the last line of its journal is cut off: it was killed while it wrote; nothing that was promised is lost');

@@ -21,8 +21,9 @@
 import { addUsd, sumUsd } from '../../../journal/facts/add-usd.js';
 import type { EventOf, FactOf, JournalEvent } from '../../../journal/event.js';
 import type { CallKey, OpPath } from '../../../journal/ids.js';
-import { areSideBySide, parentOf } from '../op-path.js';
-import { addTo, countAttempt, countEnd, noCalls, sumOf, takeCostBack, type CallCounts } from './call-counts.js';
+import { areSideBySide } from '../../../journal/facts/side-by-side.js';
+import { parentOf } from '../op-path.js';
+import { countAttempt, countEnd, noCalls, sumOf, takeCostBack, type CallCounts } from './call-counts.js';
 import {
   costOfJudged,
   endedCall,
@@ -33,18 +34,9 @@ import {
   type EndedCall,
   type Reuse,
 } from './ended-call.js';
-import { isUnpriced, type CallCause } from './failure-class.js';
+import { isUnpriced } from './failure-class.js';
 import { isRequested } from './requested-executions.js';
-import {
-  endVisit,
-  failedInBranches,
-  failInStage,
-  isRepeated,
-  leaveStage,
-  noStageRetries,
-  retryStage,
-  type StageRetries,
-} from './stage-retries.js';
+import { endVisit, failInStage, isRepeated, leaveStage, noStageRetries, retryStage, type StageRetries } from './stage-retries.js';
 
 /** A call that has ended, with what all its attempts came to. */
 export interface CountedCall extends EndedCall {
@@ -100,8 +92,13 @@ export interface CallLedger {
   /** Failed executions that guards requested, by the call around them, which has not ended. */
   readonly requested: Map<OpPath, { readonly key: CallKey; readonly failed: FailedCall }[]>;
   readonly stages: StageRetries<FailedCall>;
-  /** The unresolved calls that the runs before it in its chain have left. They are in no other count. */
+  /**
+   * The unresolved calls that earlier runs have left: in the chain of a pipeline, and inside calls whose results are reused. They are in no
+   * other count.
+   */
   unresolvedBefore: number;
+  /** The part of it that is inside calls whose results this run reuses. */
+  unresolvedReused: number;
 }
 
 export function emptyLedger(): CallLedger {
@@ -114,6 +111,7 @@ export function emptyLedger(): CallLedger {
     requested: new Map(),
     stages: noStageRetries(),
     unresolvedBefore: 0,
+    unresolvedReused: 0,
   };
 }
 
@@ -213,21 +211,6 @@ export function endRun({ attempts }: CallLedger, salvaged?: ReadonlySet<OpPath>)
   attempts.clear();
 }
 
-/** Counts the unresolved calls by the class of their last attempt. */
-export function unresolvedByClass({ failures }: CallLedger): { readonly [cause in CallCause]?: number } {
-  const counts: { [cause in CallCause]?: number } = {};
-  for (const calls of failures.values()) {
-    for (const { end } of calls) if (!end.isAccepted) addTo(counts, end.cause ?? 'crash', 1);
-  }
-  return counts;
-}
-
-/** Counts the unresolved calls of branches that have ended as failed in a parallel node which goes on. calls.md 17.3. */
-export function unresolvedInBranches({ stages, failures }: CallLedger, parallel: OpPath): number {
-  const failed = [...failedInBranches(stages, parallel)];
-  return failed.filter((each) => !each.failed.end.isAccepted && failures.get(each.key)?.includes(each.failed) === true).length;
-}
-
 /** Returns the model that most attempts used; null where none is known. */
 export function usualModel({ models }: Pick<CallLedger, 'models'>): string | null {
   let usual: string | null = null;
@@ -246,9 +229,15 @@ function reuse(ledger: CallLedger, event: Reuse, further: readonly CallCounts[])
   const groups = groupsOf(ledger, fn, further);
   const end = endedCall(event);
   resolve(ledger, event);
+  takeUnresolved(ledger, event);
   for (const counts of groups) counts.savedUsd = sumUsd(counts.savedUsd, savedUsd);
   if (!isRequestedIn(ledger, event)) countEnd(groups, end, 1);
   return { fn, key, totalUsd: undefined, ...end };
+}
+
+function takeUnresolved(ledger: CallLedger, { unresolvedInside = 0 }: Pick<EventOf<'call.reused'>, 'unresolvedInside'>): void {
+  ledger.unresolvedBefore += unresolvedInside;
+  ledger.unresolvedReused += unresolvedInside;
 }
 
 function startAttempt(ledger: CallLedger, event: AttemptStart, further: readonly CallCounts[]): void {
@@ -294,6 +283,7 @@ function endAttempt(ledger: CallLedger, event: AttemptEnd, further: readonly Cal
   if (event.type === 'call.failed' && event.waited) return undefined;
   endRequested(ledger, event.op);
   if (end.outcome === 'executed') resolve(ledger, event);
+  if (attempt?.isJudging && event.type === 'call.completed') takeUnresolved(ledger, event); // of an earlier execution
   if (end.outcome === 'failed' || end.outcome === 'not-executed') {
     const failed = { op: event.op, end, groups };
     const known = ledger.failures.get(event.key);

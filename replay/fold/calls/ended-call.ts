@@ -16,7 +16,19 @@ interface PlaceInCall {
 
 type Completion = Pick<
   FactOf<'call.completed'>,
-  'type' | 'key' | 'op' | 'elapsedMs' | 'usage' | 'onlyCalls' | 'callUsage' | 'repeatedUsd' | 'class' | 'exitCode' | 'denied' | 'unusable'
+  | 'type'
+  | 'key'
+  | 'op'
+  | 'elapsedMs'
+  | 'usage'
+  | 'onlyCalls'
+  | 'callUsage'
+  | 'repeatedUsd'
+  | 'unresolvedInside'
+  | 'class'
+  | 'exitCode'
+  | 'denied'
+  | 'unusable'
 >;
 export type AttemptEnd = Completion | FactOf<'call.failed'>;
 

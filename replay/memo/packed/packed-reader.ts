@@ -66,6 +66,7 @@ export class PackedReader {
       carries: form.carries,
       hasFiles: form.hasFiles,
       hasUsage: form.hasUsage,
+      isIncomplete: form.isIncomplete,
       endedMs: (cell(columns.endedMs, row) ?? NaN) + fromMs, // JSON has no NaN
       elapsedMs: cell(columns.elapsedMs, row),
       sizeBytes: count(cell(columns.sizeBytes, row)) ?? bytes,

@@ -150,22 +150,25 @@ const CARRIES = 4;
 const WORD = 8;
 const FILES = 16;
 const USAGE = 32;
+const INCOMPLETE = 64;
 
-export function packForm({ form, sealed, carries, hasFiles, hasUsage }: Form): number {
+export function packForm({ form, sealed, carries, hasFiles, hasUsage, isIncomplete }: Form): number {
   const kind = form === 'text' ? TEXT : form === 'word' ? WORD : 0;
-  return kind | (sealed ? SEALED : 0) | (carries ? CARRIES : 0) | (hasFiles ? FILES : 0) | (hasUsage ? USAGE : 0);
+  const about = (sealed ? SEALED : 0) | (carries ? CARRIES : 0) | (hasFiles ? FILES : 0) | (hasUsage ? USAGE : 0);
+  return kind | about | (isIncomplete ? INCOMPLETE : 0);
 }
 
-type Form = Pick<StoredResult, 'form' | 'sealed' | 'carries' | 'hasFiles' | 'hasUsage'>;
+type Form = Pick<StoredResult, 'form' | 'sealed' | 'carries' | 'hasFiles' | 'hasUsage' | 'isIncomplete'>;
 
 export function unpackForm(bits: number): Form {
   return FORMS[bits] as Form;
 }
 
-const FORMS: readonly Form[] = Array.from({ length: 2 * USAGE }, (_, bits) => ({
+const FORMS: readonly Form[] = Array.from({ length: 2 * INCOMPLETE }, (_, bits) => ({
   form: (bits & TEXT) !== 0 ? 'text' : (bits & WORD) !== 0 ? 'word' : undefined,
   sealed: (bits & SEALED) !== 0,
   carries: (bits & CARRIES) !== 0,
   hasFiles: (bits & FILES) !== 0,
   hasUsage: (bits & USAGE) !== 0,
+  isIncomplete: (bits & INCOMPLETE) !== 0,
 }));

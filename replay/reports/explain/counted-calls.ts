@@ -1,6 +1,6 @@
 /** The calls that a run counts, of all those that it made. */
 import type { OpPath } from '../../../journal/ids.js';
-import { areSideBySide } from '../../fold/op-path.js';
+import { areSideBySide } from '../../../journal/facts/side-by-side.js';
 import type { ExplainedCall } from './explain.js';
 
 /** Leaves out a call that failed and was made again with a result. COUNTS-2 in `call-ledger.ts`. `calls`: in the order of the run. */

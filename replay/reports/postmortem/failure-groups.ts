@@ -1,7 +1,7 @@
 /** Groups failures by cause: one entry for all that are alike. */
 import type { Payload } from '../../../journal/event.js';
 import type { CallKey, OpPath, Seq } from '../../../journal/ids.js';
-import { areSideBySide } from '../../fold/op-path.js';
+import { areSideBySide } from '../../../journal/facts/side-by-side.js';
 import { causeOf, type FailureCause } from './failure-cause.js';
 
 export interface FailureGroup {

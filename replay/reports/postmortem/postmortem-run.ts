@@ -81,7 +81,7 @@ export interface PostMortemReport extends CallFigures {
   readonly team: TeamRecord;
   /** The runs that have the ends of calls which were in flight when this one was sealed; empty for most. `calls`: how many. */
   readonly salvaged: readonly { readonly run: string; readonly calls: number; readonly costUsd: number | null }[];
-  /** The unresolved calls that the runs before it in its chain have left; only pipelines leave any. */
+  /** The unresolved calls that earlier runs have left: in the chain of a pipeline, and inside calls whose results it reused. */
   readonly unresolvedBefore: number;
   /** The run that it resumed or was restarted from; null where there is none. */
   readonly continues: string | null;
@@ -239,7 +239,9 @@ async function reportPostMortem(state: PostMortem, { ref, liveness }: RunFile, k
   const chain = state.finished?.status === 'paused' ? [] : await linksOf(causeChain(state), known.lines);
   const checkpoint = state.checkpoint && lastCheckpoint(state.checkpoint, state, known.isPrior);
   const pipeline = started?.pipeline === undefined ? undefined : pipelineProgress(state.nodes, { status, isAtLimit, untilMs });
-  const target = known.serves ? undefined : resumeTarget({ status, unresolved: figures.unresolved, error, chain, checkpoint, pipeline });
+  const { unresolvedBefore } = state.ledger;
+  const left = { unresolved: figures.unresolved, unresolvedBefore };
+  const target = known.serves ? undefined : resumeTarget({ status, ...left, error, chain, checkpoint, pipeline });
   const now = target === undefined ? known.now : { ...known.now, invalidates: await known.aroundFailures() };
   return {
     workflow: ref.workflow,
@@ -265,7 +267,7 @@ async function reportPostMortem(state: PostMortem, { ref, liveness }: RunFile, k
     resume: { ...estimateResume(state, usualCalls, now), comparedWith: usual?.ref.run, target },
     team: known.team,
     salvaged: known.salvaged.map(({ run, ops, costUsd: cost }) => ({ run, calls: ops.size, costUsd: cost })),
-    unresolvedBefore: state.ledger.unresolvedBefore,
+    unresolvedBefore,
     continues: (started && previousOf(started)) ?? null,
     chainBegan: known.chainBegan ?? null,
     ...(known.serves && { serves: known.serves }),

@@ -53,10 +53,16 @@ async function received({ call, options, progress, record, unjudged: { known } }
   progress.triesBefore = (known.fact.try ?? 1) - 1;
   progress.elapsedMs = known.fact.elapsedMs;
   progress.callUsage = known.measured?.()?.usage as Usage | undefined;
-  const { costUsd, insideUsd, key } = known;
+  const { costUsd, insideUsd, key, fact } = known;
+  const { unresolvedInside } = fact;
   if (insideUsd !== undefined) attempt.reusedInside(insideUsd, key);
   const savedUsd = addKnownUsd(costUsd, insideUsd);
-  if (savedUsd !== undefined) (operation.repeat?.first ?? around)?.reusedInside(savedUsd, key);
+  const outer = operation.repeat?.first ?? around;
+  if (savedUsd !== undefined) outer?.reusedInside(savedUsd, key);
+  if (unresolvedInside !== undefined) {
+    attempt.unresolvedInside(key, op.path, unresolvedInside);
+    outer?.unresolvedInside(key, op.path, unresolvedInside);
+  }
   return withResultLabels(known.value(), operation.inputs, llm, known.resultLabels);
 }
 

@@ -1,4 +1,6 @@
 /** Accepted failures: of functions that want a marker (`onFailure: "marker"`, calls.md 5.5), and of calls that are called off. */
+import type { CallKey } from '../../../journal/ids.js';
+import { isStillWaiting } from '../../calls/dispatch/stop.js';
 import type { CallOptions } from '../../calls/options.js';
 import { callFailureOf, markerOf } from '../../runtime/calls/call-failure.js';
 import { Denial } from '../../runtime/denial.js';
@@ -23,7 +25,17 @@ export function isAccepted(error: unknown, { onFailure }: CallOptions): boolean 
 export async function acceptOrThrow(call: CacheableCall, error: unknown, lookup: Lookup, options?: CallOptions): Promise<Found> {
   const { run, operation, llm, loop } = call;
   const { inputs } = operation;
-  if (!isAccepted(error, options ?? (await llm.options(inputs)))) throw error;
+  if (!isAccepted(error, options ?? (await llm.options(inputs)))) {
+    noteUnresolved(call, error, lookup);
+    throw error;
+  }
   const place = { index: loop?.index ?? null, key: loop?.key ?? null, value: inputs[0] };
   return { result: flow(markerOf(error, place, run.failures), inputs, llm.labels, llm.sources), lookup, isFailed: true };
+}
+
+/** A call that was denied, called off or waits has not failed. An execution that a guard requested is no call by itself. */
+function noteUnresolved({ op, operation, around }: CacheableCall, error: unknown, { key }: Lookup): void {
+  if (!around || key === null || operation.repeat || callFailureOf(error) === undefined) return;
+  if (error instanceof Denial || error instanceof CalledOff || isStillWaiting(error)) return;
+  around.unresolvedInside(key as CallKey, op.path);
 }

@@ -46,6 +46,7 @@ export async function recordResult(call: CacheableCall, identity: CallIdentity, 
     ...(deniedInside.has(op) && { denied: true }),
   });
   progress.isRecorded();
+  (operation.repeat?.first ?? call.around)?.resolvedInside(key, op.path);
   const recorded = await recording;
   if (recorded?.supersededBy) return (await winningResult(call, identity, recorded.supersededBy)) ?? value;
   if (!recorded || flaw !== undefined || 'redacted' in members.result || value instanceof Signal) return value;
@@ -151,6 +152,7 @@ export function replyMembers(
     ...(attempt?.onlyCalls && { onlyCalls: true as const }),
     ...(callUsage !== usage && callUsage && { callUsage }),
     ...costsInside,
+    ...(attempt !== undefined && attempt.unresolvedCount > 0 && { unresolvedInside: attempt.unresolvedCount }),
     ...(reply &&
       (reply.adapter !== 'text' || attempt.options.reply !== undefined) && {
         reply: { adapter: reply.adapter, ...(attempt.options.reply !== undefined && { inner: true as const }) },

@@ -128,6 +128,8 @@ export interface CachedResult {
   readonly costUsd?: number;
   /** The cost of the calls inside it, where it is known. */
   readonly insideUsd?: number;
+  /** As `call.reused` has it. */
+  readonly unresolvedInside?: number;
   /** Files that the call wrote and its arguments name. */
   readonly files?: readonly WrittenFile[];
   /** Declared output files as the call had left them; undefined when it declared none. */

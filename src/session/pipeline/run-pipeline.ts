@@ -218,10 +218,12 @@ async function runOnce(single: SingleRun): Promise<PipelineReport & { readonly r
   const { signal: callerSignal } = options;
   const end = await walkToEnd(run, { signal, callerSignal, calls, number: beginning.number });
   if (end.restartAt !== undefined) journal.restarts(currentNode(keeper.state));
+  const counted = journal.totals();
+  const unresolvedBefore = beginning.unresolvedBefore + (counted.unresolvedBefore ?? 0);
   const totals = {
-    ...journal.totals(),
+    ...counted,
     ...pipelineTotals(keeper.state),
-    ...(beginning.unresolvedBefore > 0 && { unresolvedBefore: beginning.unresolvedBefore }),
+    ...(unresolvedBefore > 0 && { unresolvedBefore }),
     elapsedMs: Math.round(io.monotonicMs() - startedMs),
   };
   const more = { ...positionAtEnd(keeper.state, end), totals };

@@ -11,10 +11,10 @@ import {
   emptyLedger,
   followCall,
   leaveByRestart,
-  unresolvedByClass,
   usualModel,
   type CallLedger,
 } from '../../../replay/fold/calls/call-ledger.js';
+import { unresolvedByClass } from '../../../replay/fold/calls/unresolved-calls.js';
 import { reportTeam, teamCalls, type TeamReport } from '../../../replay/reports/team/team-calls.js';
 import type { RunCalls } from '../run-calls.js';
 import type { UnrecordedFact } from '../../runtime/recorder.js';
@@ -51,6 +51,7 @@ export function createTotalsCounter(ledger: CallLedger = emptyLedger()): TotalsC
       unpriced: counts.unpriced + unpricedInFlight(ledger),
       unresolvedByClass: unresolvedByClass(ledger),
       model: usualModel(ledger),
+      ...(ledger.unresolvedReused > 0 && { unresolvedInside: ledger.unresolvedReused }),
       ...ofTeam(reportTeam(team)),
     };
   };
@@ -109,6 +110,7 @@ export function addRunCalls(before: RunCalls | undefined, last: RunCalls | undef
   for (const [cause, count] of Object.entries(last.unresolvedByClass) as [CallCause, number][]) {
     unresolvedByClass[cause] = (unresolvedByClass[cause] ?? 0) + count;
   }
+  const unresolvedInside = (before.unresolvedInside ?? 0) + (last.unresolvedInside ?? 0);
   const model = (last.attempts > before.attempts ? last : before).model ?? last.model ?? before.model;
   return {
     ...last,
@@ -118,6 +120,7 @@ export function addRunCalls(before: RunCalls | undefined, last: RunCalls | undef
     ...paidOf('superseded', before, last),
     total: before.total + last.total,
     unresolvedByClass,
+    ...(unresolvedInside > 0 && { unresolvedInside }),
     model,
   };
 }
@@ -132,6 +135,7 @@ function totalsOf(calls: RunCalls): RunTotals {
     total: _,
     failedByClass: __,
     unresolvedByClass: ___,
+    unresolvedInside,
     costUsd,
     savedUsd,
     inputTokens,
@@ -145,6 +149,7 @@ function totalsOf(calls: RunCalls): RunTotals {
   return withoutUndefined<RunTotals>({
     ...numbers,
     withoutResult: 0,
+    unresolvedBefore: unresolvedInside,
     costUsd: costUsd ?? undefined,
     savedUsd: savedUsd ?? undefined,
     atWorkers: atWorkers?.calls,

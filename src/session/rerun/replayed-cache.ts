@@ -109,9 +109,13 @@ export function createReplayedCache({ store, root, recording, order, diverge, pl
     const from = call.from as NonNullable<RecordedCall['from']>; // the run reused it
     const known = await resultIn(call, completed, from);
     const event = (await store.readAt(call.place.ref, call.place.position)) as EventOf<'call.reused'> | undefined;
-    const savedUsd = event?.savedUsd;
+    const { savedUsd, unresolvedInside } = event ?? {};
     await placeFiles(event?.outputs ?? [], completed.outputs ?? []);
-    return { ...known, ...(savedUsd !== undefined && { costUsd: savedUsd }) };
+    return {
+      ...known,
+      ...(savedUsd !== undefined && { costUsd: savedUsd }),
+      ...(unresolvedInside !== undefined && { unresolvedInside }),
+    };
   }
 
   async function unjudgedResult(call: RecordedCall, from: EventRef): Promise<UnjudgedResult | undefined> {

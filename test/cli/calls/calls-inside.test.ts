@@ -57,6 +57,63 @@ it('--resume failed executes what failed inside a call that had a result without
   expect(executed()).toEqual([]);
 });
 
+it('a plain --resume counts what failed inside the calls whose results it reuses, until that has a result', async () => {
+  const { run, journal, executed, cure } = await project('b1 c2\n');
+  expect((await run('--checkpoint')).status).toBe(4);
+  executed();
+  for (const _ of [2, 3]) {
+    const again = await run('--resume');
+    expect(again).toMatchObject({ status: 4, stdout: 'P:a1+P:a2 P:b2 P:c1\n' });
+    expect(again.stderr).toContain('3 calls: 3 reused (2 calls inside without a result), ');
+    expect(again.stderr).toContain('; next: mlld job.mld --resume failed\n');
+    const [listed] = JSON.parse((await journal('list', '--json')).stdout) as object[];
+    expect(listed).toMatchObject({ status: 'incomplete', failed: 0, unresolved: 0, unresolvedBefore: 2 });
+    const report = (await journal('postmortem', 'latest')).stdout;
+    expect(report).toContain('2 calls of earlier runs that it builds on have no result');
+    expect(report).toContain('--resume failed');
+    expect((await journal('replay', 'latest')).status).toBe(0);
+  }
+  expect((await run('--resume', '--allow-failures')).status).toBe(0);
+  expect(executed()).toEqual([]);
+  cure();
+  expect((await run('--resume', 'failed')).status).toBe(0);
+  expect(executed()).toEqual(['b1', 'c2']);
+  const last = await run('--resume');
+  expect(last.status).toBe(0);
+  expect(last.stderr).toContain('3 calls: 3 reused, ');
+});
+
+it('a call counts the ones that the results inside it were made without', async () => {
+  const { run, executed, cure } = await project(
+    'b1\n',
+    SCRIPT.replace('var @all = for parallel(2) @q in ["a", "b", "c"] => @whole(@q)\nshow @all.join(" ")', '').concat(
+      'exe llm @book(qs) = [\n  let @all = for @q in @qs => @whole(@q)\n  => @all.join(" ")\n]\nshow @book(["a", "b"])\n',
+    ),
+  );
+  expect(await run('--checkpoint')).toMatchObject({ status: 4, stdout: 'P:a1+P:a2 P:b2\n' });
+  executed();
+  const edited = await run('--resume', '@book');
+  expect(edited.status).toBe(4);
+  expect(edited.stderr).toContain('3 calls: 2 reused (1 call inside without a result), 1 executed');
+  expect((await run('--resume')).stderr).toContain('1 call: 1 reused (1 call inside without a result)');
+  cure();
+  expect(await run('--resume', 'failed')).toMatchObject({ status: 0, stdout: 'P:a1+P:a2 P:b1+P:b2\n' });
+  expect(executed()).toEqual(['b1']);
+});
+
+it('--resume failed executes a call again that was made without a call inside, also where an equal call has a result', async () => {
+  const { run, executed, cure } = await project(
+    'b1\n',
+    SCRIPT.replace('show @all', 'run cmd { sh -c ": > sick" }\nvar @single = @part("b1")\nshow @single\nshow @all'),
+  );
+  expect((await run('--checkpoint')).stdout).toBe('P:b1\nP:a1+P:a2 P:b2 P:c1+P:c2\n');
+  executed();
+  cure();
+  expect((await run('--resume')).status).toBe(4);
+  expect(await run('--resume', 'failed')).toMatchObject({ status: 0, stdout: 'P:b1\nP:a1+P:a2 P:b1+P:b2 P:c1+P:c2\n' });
+  expect(executed()).toEqual([]);
+});
+
 it('--resume failed leaves a call alone that accepts the failure of a call inside', async () => {
   const { run, executed } = await project('b1\n', SCRIPT.replace(/(echo "P:\$q" \})/, '$1 with { onFailure: "marker" }'));
   expect((await run('--checkpoint')).status).toBe(0);

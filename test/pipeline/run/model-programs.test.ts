@@ -317,7 +317,7 @@ describe('parallel branches', () => {
     expect(await project.text('list')).toContain('incomplete (1)');
     const report = await project.text('postmortem');
     expect(report).toContain(`run ${last}`);
-    expect(report).toContain('1 call of the runs that it goes on with has no result');
+    expect(report).toContain('1 call of earlier runs that it builds on has no result');
     expect(report).toContain(`mlld journal postmortem ${first}`);
     expect(await project.text('postmortem', first as string)).toMatch(/mlld run p\.dot --checkpoint +# execute the calls without a result/);
     expect(await project.replay()).toMatchObject({ status: 0 });

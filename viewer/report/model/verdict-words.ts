@@ -50,14 +50,14 @@ export function sentenceOf(data: PageData): string {
   return `${ending}: ${words}${waitingWords(data)}${laterWords(verdict)}`;
 }
 
-/** True for a run that reached its end although calls of it, or of the runs that it goes on with, have no result. */
+/** True for a run that reached its end although calls of it, or of the earlier runs that it builds on, have no result. */
 export function isIncomplete({ status, unresolved, unresolvedBefore }: PageData['verdict']): boolean {
   return status === 'completed' && unresolved + unresolvedBefore > 0;
 }
 
 function beforeWords({ unresolvedBefore: count }: PageData['verdict']): string {
   if (count === 0) return '';
-  return ` ${count === 1 ? '1 call' : `${number(count)} calls`} of the runs that it goes on with ${count === 1 ? 'has' : 'have'} no result.`;
+  return ` ${count === 1 ? '1 call' : `${number(count)} calls`} of earlier runs that it builds on ${count === 1 ? 'has' : 'have'} no result.`;
 }
 
 /** Names the failures of a run as a whole. A branch of the script or an edge of the pipeline may have dealt with them. */

@@ -8,7 +8,8 @@
  */
 import { firstEvent } from '../../../../replay/fold/fold-run.js';
 import type { EventOf, JournalEvent } from '../../../../journal/event.js';
-import { emptyLedger, followCall, unresolvedInBranches } from '../../../../replay/fold/calls/call-ledger.js';
+import { emptyLedger, followCall } from '../../../../replay/fold/calls/call-ledger.js';
+import { unresolvedInBranches } from '../../../../replay/fold/calls/unresolved-calls.js';
 import type { CallKey, EventRef, OpPath, RunId, RunRef, Seq, Workflow } from '../../../../journal/ids.js';
 import { simulates } from '../../../../journal/facts/simulated-definition.js';
 import type { JournalStore, RunFile } from '../../../../journal/store.js';

@@ -27,6 +27,7 @@ export interface ReadableResult {
   readonly labels: ResultLabels;
   readonly isInner?: true;
   readonly files?: CachedResult['files'];
+  readonly unresolvedInside?: number;
   readonly measured?: CachedResult['measured'];
 }
 
@@ -75,6 +76,7 @@ async function readValue(
     measured: known && (() => known),
     ...(event.reply?.inner && { isInner: true as const }),
     ...(event.files && { files: event.files }),
+    ...(event.unresolvedInside !== undefined && { unresolvedInside: event.unresolvedInside }),
   };
   // A word that steers the script (continue, done) is used at once.
   if (immediate && stored.sizeBytes > HELD_BYTES_MAX && form !== 'word' && fitsInMemory(result.notes)) {

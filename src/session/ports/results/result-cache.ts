@@ -174,7 +174,11 @@ export function createRunCache(sources: CacheSources): RunCache {
   const team = sources.team?.(() => policy.reuses === 'all');
   const hitOf = (found: Candidate, read: ReadableResult): CachedResult => {
     const known = cacheHit(store, found, read);
-    return team?.find(found.key) === found.hit ? { ...known, takeWorker: () => team.takeWorkerOf(found.key) } : known;
+    if (team?.find(found.key) === found.hit) return { ...known, takeWorker: () => team.takeWorkerOf(found.key) };
+    const { unresolvedInside } = read;
+    // Those of this run are counted already, and those of a fork source are not up to this workflow.
+    const isOfBefore = found.hit.forkSource === undefined && found.hit.entry.result.ref.run !== ref.run;
+    return unresolvedInside !== undefined && isOfBefore ? { ...known, unresolvedInside } : known;
   };
   const decline = (result: EventRef): void => {
     overlay.decline(result);

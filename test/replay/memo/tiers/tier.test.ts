@@ -30,6 +30,7 @@ const anyEntry: fc.Arbitrary<MemoEntry> = fc.record({
       carries: fc.boolean(),
       hasFiles: fc.boolean(),
       hasUsage: fc.boolean(),
+      isIncomplete: fc.boolean(),
       endedMs: fc.constantFrom(Number.NaN, 1_767_225_600_000, 0.5),
       elapsedMs: fc.double({ min: 0, noNaN: true, noDefaultInfinity: true }).map((ms) => ms + 0), // a duration is never -0
       sizeBytes: fc.nat(),
