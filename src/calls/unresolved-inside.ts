@@ -12,10 +12,11 @@ export class UnresolvedInside {
 
   /** `calls`: 1 for a call that failed; for one whose result is reused, as many as its body had gone on without. */
   add(key: CallKey, op: OpPath, calls: number): void {
+    this.resolve(key, op); // it was made again, and has failed again
     this.byKey.set(key, [...(this.byKey.get(key) ?? []), { op, calls }]);
   }
 
-  /** The call has a result now: those of its key that are not beside it have it, too. */
+  /** The call was made again: those of its key that are not beside it have what it got. */
   resolve(key: CallKey, op: OpPath): void {
     const left = this.byKey.get(key)?.filter((each) => areSideBySide(each.op, op));
     if (left !== undefined) this.byKey.set(key, left);

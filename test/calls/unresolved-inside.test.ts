@@ -25,3 +25,10 @@ it('counts a call although an equal one beside it has a result', () => {
   unresolved.resolve(KEY, op('main/whole#0/for#0[1]/part#0'));
   expect(unresolved.count).toBe(1);
 });
+
+it('counts a call once that is made again later and fails again', () => {
+  const unresolved = new UnresolvedInside();
+  unresolved.add(KEY, op('main/whole#0/part#0'), 1);
+  unresolved.add(KEY, op('main/whole#0/part#1'), 1);
+  expect(unresolved.count).toBe(1);
+});

@@ -5,8 +5,9 @@
  * COUNTS-1 A call is one use of an `llm` function. It counts once, whatever the number of its attempts, and as exactly one of these:
  *    executed (its body gave a result, also one that may not be reused), reused, failed, denied by a guard, not executed (an argument has
  *    a failure in it). A call that has not ended counts as none of them.
- * COUNTS-2 A failed call no longer counts once another call of its key has a result, because it was made again. Where both stand side by
- *    side in a loop or a group, it counts all the same: the value of that has the failure in it, whatever the other call got.
+ * COUNTS-2 A failed call no longer counts once another call of its key has ended, because it was made again. Where both stand side by
+ *    side in a loop or a group, it counts all the same: the value of that has the failure in it, whatever the other call got. So it does
+ *    where it lies in a call and the other one outside of that: a result was made without it.
  *    One that the next attempt of a pipeline's stage makes again was an attempt, and no longer counts either. One of a stage that failed is
  *    accepted once the walk leaves the stage: the graph says what to do about it. calls.md 17.3.
  *    An execution that an after-guard requested belongs to the call that was made first, and its attempts are retries of it. One that
@@ -21,8 +22,7 @@
 import { addUsd, sumUsd } from '../../../journal/facts/add-usd.js';
 import type { EventOf, FactOf, JournalEvent } from '../../../journal/event.js';
 import type { CallKey, OpPath } from '../../../journal/ids.js';
-import { areSideBySide } from '../../../journal/facts/side-by-side.js';
-import { parentOf } from '../op-path.js';
+import { ancestorsOf, parentOf } from '../op-path.js';
 import { countAttempt, countEnd, noCalls, sumOf, takeCostBack, type CallCounts } from './call-counts.js';
 import {
   costOfJudged,
@@ -34,6 +34,7 @@ import {
   type EndedCall,
   type Reuse,
 } from './ended-call.js';
+import { addFailed, endAround, forgetFailed, isLeft, makeAgain, noFailedCalls, type FailedCall, type FailedCalls } from './failed-calls.js';
 import { isUnpriced } from './failure-class.js';
 import { isRequested } from './requested-executions.js';
 import { endVisit, failInStage, isRepeated, leaveStage, noStageRetries, retryStage, type StageRetries } from './stage-retries.js';
@@ -73,12 +74,6 @@ export interface AttemptInFlight {
   readonly isJudging?: true;
 }
 
-export interface FailedCall {
-  readonly op: OpPath;
-  end: EndedCall;
-  readonly groups: readonly CallCounts[];
-}
-
 /** The state of the count. Memory is in proportion to what is in flight and what failed. */
 export interface CallLedger {
   readonly total: CallCounts;
@@ -87,8 +82,8 @@ export interface CallLedger {
   /** Attempts by the model that they reported. */
   readonly models: Map<string, number>;
   readonly attempts: Map<OpPath, AttemptInFlight>;
-  /** Failed calls that were not made again with a result. */
-  readonly failures: Map<CallKey, FailedCall[]>;
+  /** Failed calls that were not made again. */
+  readonly failures: FailedCalls;
   /** Failed executions that guards requested, by the call around them, which has not ended. */
   readonly requested: Map<OpPath, { readonly key: CallKey; readonly failed: FailedCall }[]>;
   readonly stages: StageRetries<FailedCall>;
@@ -107,7 +102,7 @@ export function emptyLedger(): CallLedger {
     functions: new Map(),
     models: new Map(),
     attempts: new Map(),
-    failures: new Map(),
+    failures: noFailedCalls(),
     requested: new Map(),
     stages: noStageRetries(),
     unresolvedBefore: 0,
@@ -155,7 +150,7 @@ export function followCall(
     case 'call.reused':
       return reuse(ledger, event, groups);
     case 'retry.scheduled':
-      for (const { key, failed } of retryStage(ledger.stages, event)) forget(ledger, key, failed);
+      for (const { key, failed } of retryStage(ledger.stages, event)) forgetFailed(ledger.failures, key, failed);
       return undefined;
     case 'node.finished':
       endVisit(ledger.stages, event);
@@ -228,7 +223,7 @@ function reuse(ledger: CallLedger, event: Reuse, further: readonly CallCounts[])
   const { fn, key, savedUsd } = event;
   const groups = groupsOf(ledger, fn, further);
   const end = endedCall(event);
-  resolve(ledger, event);
+  makeAgain(ledger.failures, event);
   takeUnresolved(ledger, event);
   for (const counts of groups) counts.savedUsd = sumUsd(counts.savedUsd, savedUsd);
   if (!isRequestedIn(ledger, event)) countEnd(groups, end, 1);
@@ -282,13 +277,13 @@ function endAttempt(ledger: CallLedger, event: AttemptEnd, further: readonly Cal
   ledger.attempts.delete(event.op);
   if (event.type === 'call.failed' && event.waited) return undefined;
   endRequested(ledger, event.op);
-  if (end.outcome === 'executed') resolve(ledger, event);
+  const around = end.outcome === 'executed' ? undefined : callAround(ledger, event.op);
+  endAround(ledger.failures, event.op, { hasResult: end.outcome === 'executed', around });
+  if (end.outcome !== 'denied') makeAgain(ledger.failures, event);
   if (attempt?.isJudging && event.type === 'call.completed') takeUnresolved(ledger, event); // of an earlier execution
   if (end.outcome === 'failed' || end.outcome === 'not-executed') {
-    const failed = { op: event.op, end, groups };
-    const known = ledger.failures.get(event.key);
-    if (known) known.push(failed);
-    else ledger.failures.set(event.key, [failed]);
+    const failed = { op: event.op, end, groups, around };
+    addFailed(ledger.failures, event.key, failed);
     if (attempt?.isRequested) failAsRequested(ledger, event, failed);
     else failInStage(ledger.stages, event.op, event.key, failed);
   }
@@ -338,38 +333,23 @@ function failAsRequested({ requested }: CallLedger, { op, key }: AttemptEnd, fai
   requested.set(around, [...(requested.get(around) ?? []), { key, failed }]);
 }
 
+/** Returns the call in flight in which the operation lies. An execution that a guard requested is a part of that one. */
+function callAround({ attempts }: CallLedger, op: OpPath): OpPath | undefined {
+  if (attempts.size === 0) return undefined;
+  for (const path of ancestorsOf(op)) if (attempts.get(path)?.isRequested === false) return path;
+  return undefined;
+}
+
 /** The call has ended, and counts itself now. */
 function endRequested(ledger: CallLedger, op: OpPath): void {
-  for (const { key, failed } of ledger.requested.get(op) ?? []) forget(ledger, key, failed);
+  for (const { key, failed } of ledger.requested.get(op) ?? []) forgetFailed(ledger.failures, key, failed);
   ledger.requested.delete(op);
-}
-
-/** COUNTS-2 */
-function resolve({ failures }: CallLedger, { key, op }: { readonly key: CallKey; readonly op: OpPath }): void {
-  const failed = failures.get(key);
-  if (!failed) return;
-  const left: FailedCall[] = [];
-  for (const each of failed) {
-    if (areSideBySide(each.op, op)) left.push(each);
-    else countEnd(each.groups, each.end, -1);
-  }
-  if (left.length === 0) failures.delete(key);
-  else failures.set(key, left);
-}
-
-/** It was an attempt of a call that counts by itself: of the next attempt of a stage, or of the one in which a guard requested it. */
-function forget({ failures }: CallLedger, key: CallKey, failed: FailedCall): void {
-  const others = failures.get(key)?.filter((each) => each !== failed);
-  if (others === undefined || others.length === failures.get(key)?.length) return; // another call of its key has a result
-  if (others.length === 0) failures.delete(key);
-  else failures.set(key, others);
-  countEnd(failed.groups, failed.end, -1);
 }
 
 /** The graph leads on from a stage that may have failed: by an edge, a jump, or a restart. */
 function acceptStage({ stages, failures }: CallLedger, walk: OpPath, node: string): void {
   for (const { key, failed } of leaveStage(stages, walk, node)) {
-    if (failed.end.isAccepted || failures.get(key)?.includes(failed) !== true) continue;
+    if (failed.end.isAccepted || !isLeft(failures, key, failed)) continue;
     countEnd(failed.groups, failed.end, -1);
     failed.end = { ...failed.end, isAccepted: true };
     countEnd(failed.groups, failed.end, 1);

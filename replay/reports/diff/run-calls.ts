@@ -136,7 +136,6 @@ export const runCalls: Projection<RunCalls> = {
       }
       case 'call.completed':
         end(state, event, place, digestOf(event.result));
-        dropResolved(state, event.key);
         break;
       case 'call.failed':
         if (isEndOfCall(event)) end(state, event, place, event.class ?? event.message);
@@ -168,7 +167,7 @@ export const runCalls: Projection<RunCalls> = {
           started: undefined,
           ended: undefined,
         });
-        dropResolved(state, key);
+        dropMadeAgain(state, key);
         break;
       }
       case 'effect.performed':
@@ -195,17 +194,18 @@ function end(state: RunCalls, event: EventOf<'call.completed' | 'call.failed'>, 
   call.resultFrom = event.type === 'call.completed' ? { run: ref.run, seq } : undefined;
   call.ended = position;
   if (call.outcome === 'failed') failInStage(state.stages, op, key, call);
+  dropMadeAgain(state, key);
   if (call.outcome !== 'failed' && call.outcome !== 'not-executed') return;
   const known = state.failed.get(key);
   if (known) known.push(call);
   else state.failed.set(key, [call]);
 }
 
-/** Drops the failed calls that were made again with a result, as the count of calls does. */
-function dropResolved({ calls, failed, ledger }: RunCalls, key: CallKey): void {
+/** Drops the failed calls that were made again, as the count of calls does. */
+function dropMadeAgain({ calls, failed, ledger }: RunCalls, key: CallKey): void {
   const known = failed.get(key);
   if (known === undefined) return;
-  const left = new Set(ledger.failures.get(key)?.map(({ op }) => op));
+  const left = new Set(ledger.failures.byKey.get(key)?.map(({ op }) => op));
   for (const call of known) if (!left.has(call.op)) calls.delete(call);
   failed.set(
     key,

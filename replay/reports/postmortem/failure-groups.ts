@@ -2,6 +2,7 @@
 import type { Payload } from '../../../journal/event.js';
 import type { CallKey, OpPath, Seq } from '../../../journal/ids.js';
 import { areSideBySide } from '../../../journal/facts/side-by-side.js';
+import type { FailedCalls } from '../../fold/calls/failed-calls.js';
 import { causeOf, type FailureCause } from './failure-cause.js';
 
 export interface FailureGroup {
@@ -38,7 +39,7 @@ export interface GuardDenial {
 /** Part of a state that is folded. */
 export interface FailureGroups {
   readonly failures: Map<string, FailureGroup>;
-  /** The failures of calls that were not made again with a result, and their groups. */
+  /** The failures of calls that were not made again, and their groups. */
   readonly failedCalls: Map<CallKey, { readonly op: OpPath; readonly group: string }[]>;
   /** The failure of the last attempt of a stage, by the path of its node. */
   readonly failedStages: Map<string, { readonly key: CallKey; readonly group: string }>;
@@ -64,15 +65,21 @@ export function countFailure(
   return group;
 }
 
-/** A call has a result: those of its key that had failed were made again, but for those beside it. COUNTS-2 in `call-ledger.ts` */
-export function forgetFailures({ failures, failedCalls }: FailureGroups, key: CallKey, op: OpPath): void {
+/** A call has ended: those of its key that it makes again count no longer, as in the count of calls. COUNTS-2 in `call-ledger.ts` */
+export function forgetMadeAgain(
+  { failures, failedCalls }: FailureGroups,
+  { key, op }: { readonly key: CallKey; readonly op: OpPath },
+  { byKey }: FailedCalls,
+): void {
   const known = failedCalls.get(key);
   if (known === undefined) return;
-  for (const each of known) if (!areSideBySide(each.op, op)) forgetFailure(failures, each.group);
-  failedCalls.set(
-    key,
-    known.filter((each) => areSideBySide(each.op, op)),
-  );
+  const counted = new Set(byKey.get(key)?.map((failed) => failed.op));
+  const left = known.filter(({ op: other, group }) => {
+    const isLeft = counted.has(other) || areSideBySide(other, op);
+    if (!isLeft) forgetFailure(failures, group);
+    return isLeft;
+  });
+  failedCalls.set(key, left);
 }
 
 /** Takes out the failure of the attempt before: where a stage is tried again, its calls are the attempts of one. calls.md 14.1 */

@@ -16,7 +16,7 @@ import {
   countFailure,
   forgetAttemptBefore,
   forgetFailure,
-  forgetFailures,
+  forgetMadeAgain,
   SAID_UNITS_MAX,
   tally,
   type GuardDenial,
@@ -294,6 +294,7 @@ function failCall(state: PostMortem, event: EventOf<'call.failed'>, ended: Count
   const open = state.unresolved.get(key);
   const what = step?.call?.fn ?? open?.fn ?? fn ?? step?.name ?? op;
   const stage = stageAgain(state, op);
+  if (ended?.outcome === 'failed') forgetMadeAgain(state, event, state.ledger.failures);
   const group = countFailure(state, what, message, { op, seq, key }, denied === true ? 'denied' : ended?.cause);
   if (stage !== undefined && group !== undefined) state.failedStages.set(stage, { key, group });
   for (const command of step?.call?.failedCommands ?? []) forgetFailure(state.failures, command);
@@ -318,11 +319,12 @@ function holdCall({ steps, unresolved }: PostMortem, { op, key }: EventOf<'call.
   if (open !== undefined) open.why = 'waiting';
 }
 
-function settle(state: PostMortem, { key, op }: EventOf<'call.completed' | 'call.reused'>, had: ResolvedCall): void {
+function settle(state: PostMortem, event: EventOf<'call.completed' | 'call.reused'>, had: ResolvedCall): void {
+  const { key } = event;
   state.resolved.set(key, had);
   state.unjudged.delete(key);
   state.unresolved.delete(key);
-  forgetFailures(state, key, op);
+  forgetMadeAgain(state, event, state.ledger.failures);
 }
 
 /** Counts failed commands of the script itself; a command for which a call fails is counted with the call. */

@@ -114,6 +114,22 @@ it('--resume failed executes a call again that was made without a call inside, a
   expect(executed()).toEqual([]);
 });
 
+it('a call that failed inside another one counts in its own run, also where an equal call elsewhere has a result', async () => {
+  const { run, journal, cure } = await project(
+    'shared\n',
+    SCRIPT.replace('[1, 2] => @part(`@q@n`)', '["shared", `own@q`] => @part(@n)').replace(
+      /var @all[^]*/,
+      'var @x = @whole("x")\nrun cmd { sh -c ": > sick" }\nvar @y = @whole("y")\nshow `@x @y`\n',
+    ),
+  );
+  const first = await run('--checkpoint');
+  expect(first).toMatchObject({ status: 4, stdout: 'P:ownx P:shared+P:owny\n' });
+  expect(first.stderr).toContain('6 calls: 5 executed, 1 failed (content), ');
+  expect((await journal('postmortem')).stdout).toContain('1 x content refused in part');
+  cure();
+  expect(await run('--resume', 'failed')).toMatchObject({ status: 0, stdout: 'P:shared+P:ownx P:shared+P:owny\n' });
+});
+
 it('--resume failed leaves a call alone that accepts the failure of a call inside', async () => {
   const { run, executed } = await project('b1\n', SCRIPT.replace(/(echo "P:\$q" \})/, '$1 with { onFailure: "marker" }'));
   expect((await run('--checkpoint')).status).toBe(0);

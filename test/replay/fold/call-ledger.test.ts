@@ -65,6 +65,47 @@ describe('the count of calls', () => {
     expect(functions.get('ask')).toEqual(total);
   });
 
+  it('counts a failed call once that is made again and fails again, by what it got last', () => {
+    const { total } = count(
+      start('main/ask#0', 'ebb'),
+      fail('main/ask#0', 'ebb'),
+      start('main/ask#1', 'ebb'),
+      fail('main/ask#1', 'ebb', { accepted: true }),
+    );
+    expect(total).toMatchObject({ failed: 1, accepted: 1, unresolved: 0, attempts: 2, failedByClass: { overloaded: 1 } });
+  });
+
+  it('keeps a failed call inside another one that had a result without it, whatever an equal one elsewhere got', () => {
+    const inside = (...then: readonly Fact[]) =>
+      count(
+        start('main/part#0', 'part'),
+        start('main/part#0/ask#0', 'ebb'),
+        fail('main/part#0/ask#0', 'ebb'),
+        ...then,
+        start('main/ask#0', 'ebb'),
+        complete('main/ask#0', 'ebb'),
+      ).total;
+    const failed = fail('main/part#0', 'part');
+    expect(inside(complete('main/part#0', 'part'))).toMatchObject({ executed: 2, failed: 1, unresolved: 1 });
+    expect(inside()).toMatchObject({ executed: 1, failed: 1 });
+    expect(inside(reuse('main/part#0/ask#1', 'ebb'), complete('main/part#0', 'part'))).toMatchObject({ failed: 0, reused: 1 });
+    expect(inside(failed)).toMatchObject({ executed: 1, failed: 1 });
+    expect(inside(failed, start('main/part#1', 'part'), complete('main/part#1', 'part'))).toMatchObject({ executed: 2, failed: 0 });
+    const around = (end: Fact) =>
+      count(
+        start('main/whole#0', 'whole'),
+        start('main/whole#0/part#0', 'part'),
+        start('main/whole#0/part#0/ask#0', 'ebb'),
+        fail('main/whole#0/part#0/ask#0', 'ebb'),
+        fail('main/whole#0/part#0', 'part'),
+        end,
+        start('main/ask#0', 'ebb'),
+        complete('main/ask#0', 'ebb'),
+      ).total;
+    expect(around(complete('main/whole#0', 'whole'))).toMatchObject({ executed: 2, failed: 2 });
+    expect(around(fail('main/whole#0', 'whole'))).toMatchObject({ executed: 1, failed: 2 });
+  });
+
   it('drops a failed call that is made again with a result', () => {
     const again = (first: string, then: string) =>
       count(start(first, 'ebb'), fail(first, 'ebb'), start(then, 'ebb'), complete(then, 'ebb')).total;

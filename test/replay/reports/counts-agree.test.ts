@@ -30,19 +30,20 @@ interface Counts {
 
 const countsOf = ({ executed, reused, failed, denied }: Counts): Counts => ({ executed, reused, failed, denied });
 
-/** Rows are facts: a call that failed has its row also where another call of the run got the result later, and is not counted. */
-function countOutcomes(outcomes: readonly unknown[], recovered: number): Counts {
+/** Rows are facts: a call that failed has its row also where it was made again later in the run, and is not counted. */
+function countOutcomes(outcomes: readonly unknown[], madeAgain: number): Counts {
   const count = (wanted: string): number => outcomes.filter((outcome) => wanted === outcome).length;
-  return { executed: count('executed'), reused: count('reused'), failed: count('failed') - recovered, denied: count('denied') };
+  return { executed: count('executed'), reused: count('reused'), failed: count('failed') - madeAgain, denied: count('denied') };
 }
 
-/** Counts the failed calls whose key got a result later in the run. */
-async function recoveredIn(store: JournalStore, { ref }: RunFile): Promise<number> {
+/** Counts the failed calls that another one of their key made again later in the run. */
+async function madeAgainIn(store: JournalStore, { ref }: RunFile): Promise<number> {
   const ends: EndOfCall[] = [];
   await store.scan(ref, (event) => void (isEndOfCall(event) && ends.push(event)));
-  const hasResult = (end: EndOfCall): boolean => ['executed', 'reused'].includes(endedCall(end).outcome);
+  const makesAgain = (end: EndOfCall): boolean => endedCall(end).outcome !== 'denied';
   return ends.filter(
-    (end, place) => endedCall(end).outcome === 'failed' && ends.slice(place + 1).some((later) => later.key === end.key && hasResult(later)),
+    (end, place) =>
+      endedCall(end).outcome === 'failed' && ends.slice(place + 1).some((later) => later.key === end.key && makesAgain(later)),
   ).length;
 }
 
@@ -61,7 +62,7 @@ async function everyReport(store: JournalStore, file: RunFile): Promise<{ readon
   const options = { nowMs: 0, onDefect: () => expect.unreachable() };
   const state = await foldRun(store, file.ref, timeline);
   const spans = spansIn(file, state, false).filter((span) => attribute(span, 'mlld.call.outcome') !== undefined);
-  const recovered = await recoveredIn(store, file);
+  const madeAgain = await madeAgainIn(store, file);
   const { left } = await diffRuns(store, file, file, options);
   return {
     list: countsOf(await summariseRun(store, file, options)),
@@ -72,12 +73,12 @@ async function everyReport(store: JournalStore, file: RunFile): Promise<{ readon
     diff: countsOf(left),
     csv: countOutcomes(
       [...callRows(file.ref, state)].map(({ outcome }) => outcome),
-      recovered,
+      madeAgain,
     ),
     trace: countsOf((chromeTrace(file.ref, state) as { readonly otherData: Counts }).otherData),
     otlp: countOutcomes(
       spans.map((span) => attribute(span, 'mlld.call.outcome')),
-      recovered,
+      madeAgain,
     ),
   };
 }
