@@ -10,7 +10,7 @@ import type { AttemptOutcome } from '../lanes/lane-sharing.js';
 import type { CallSettings, LaneSettings } from '../options.js';
 import type { RecordedChange } from './ports.js';
 import { Queue } from './queue.js';
-import type { Stop } from './stop.js';
+import type { RefusalToWait, Stop } from './stop.js';
 
 /** Asks for the start of one attempt. */
 export interface StartRequest {
@@ -82,13 +82,16 @@ export class Lane<S> {
   }
 
   /**
-   * Returns whether the allowance is there again so soon that the run waits for it: one that gives no result after each reset is not tried
-   * for ever. calls.md 12.7.
+   * Returns why the run does not wait until the allowance is there again; undefined where it does. One that gives no result after each
+   * reset is not tried for ever. calls.md 12.7.
    */
-  waitsOut({ class: failureClass, resetsAtMs }: Failure, mostMs: number, nowMs: number): boolean {
-    if (failureClass !== 'quota' || resetsAtMs === undefined || mostMs === 0 || resetsAtMs - nowMs > mostMs) return false;
-    if (this.waitsForReset) return true;
-    return this.resets.count < RESETS_MAX && this.resets.waitedMs + Math.max(0, resetsAtMs - nowMs) <= mostMs;
+  refusalToWait({ class: failureClass, resetsAtMs }: Failure, mostMs: number, nowMs: number): RefusalToWait | undefined {
+    if (failureClass !== 'quota' || mostMs === 0) return 'not asked';
+    if (resetsAtMs === undefined) return 'no time';
+    if (resetsAtMs - nowMs > mostMs) return 'too late';
+    if (this.waitsForReset) return undefined;
+    const isTriedOn = this.resets.count < RESETS_MAX && this.resets.waitedMs + Math.max(0, resetsAtMs - nowMs) <= mostMs;
+    return isTriedOn ? undefined : 'no result';
   }
 
   waitForReset(leftMs: number): void {

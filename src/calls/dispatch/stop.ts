@@ -77,6 +77,17 @@ export const NO_COST: Stop = {
   hint: 'make its cost known (a reply in JSON, the option model, "prices" in mlld-config.json), or run it with --resume and without --budget-strict',
 };
 
+/** The reasons for which a run does not wait for a quota that is used up. */
+export type RefusalToWait = 'not asked' | 'no time' | 'too late' | 'no result';
+
+export const REFUSED_TO_WAIT: { readonly [R in Exclude<RefusalToWait, 'not asked'>]: string } = {
+  'no time':
+    'run it again with --resume once the allowance is there again (--wait-quota did not wait, because the reply names no time for that)',
+  'too late': 'run it again with --resume once the allowance is there again (that is later than --wait-quota allows to wait)',
+  'no result':
+    'run it again with --resume once the allowance is there again (--wait-quota waits no more, because no result came behind the resets)',
+};
+
 /** True for a failure that stops its lane. */
 export function isStopping({ class: failureClass }: Failure): boolean {
   return failureClass === 'quota' || failureClass === 'auth';

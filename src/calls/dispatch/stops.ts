@@ -5,7 +5,7 @@ import type { Spending } from '../budget/spending.js';
 import type { Failure } from '../failure.js';
 import type { Lane } from './lane.js';
 import type { AttemptEnd, DispatcherPorts, DispatchRecord, Started } from './ports.js';
-import { isStopping, NO_COST, stopFact, stopOfWaiting, type Stop } from './stop.js';
+import { isStopping, NO_COST, REFUSED_TO_WAIT, stopFact, stopOfWaiting, type RefusalToWait, type Stop } from './stop.js';
 
 interface StopPorts extends Pick<DispatcherPorts, 'settings' | 'isServing' | 'nowMs' | 'monotonicMs'> {
   readonly spending: Spending;
@@ -104,7 +104,8 @@ export class Stops {
     const { class: stopClass, message, resetsAtMs } = failure;
     if (lane.stop || !isStopping(failure)) return;
     const stop = { class: stopClass as 'quota' | 'auth', lane: lane.name, message, ...(resetsAtMs === undefined ? {} : { resetsAtMs }) };
-    if (!this.waitsOut(lane, failure)) return this.stopLane(op, lane, stop);
+    const refusal = this.refusalToWait(lane, failure);
+    if (refusal) return this.stopLane(op, lane, { ...stop, ...(refusal !== 'not asked' && { hint: REFUSED_TO_WAIT[refusal] }) });
     const { nowMs, monotonicMs, record, waits, sleep, opened } = this.ports;
     const leftMs = Math.max(0, (resetsAtMs ?? 0) - nowMs());
     if (lane.waitsForReset) return; // several attempts were in flight when the allowance was used up
@@ -124,7 +125,11 @@ export class Stops {
 
   /** True where the lane is only held until its allowance is there again. */
   waitsOut(lane: Lane<Started>, failure: Failure): boolean {
-    return lane.waitsOut(failure, this.ports.settings.waitQuotaMs ?? 0, this.ports.nowMs());
+    return this.refusalToWait(lane, failure) === undefined;
+  }
+
+  private refusalToWait(lane: Lane<Started>, failure: Failure): RefusalToWait | undefined {
+    return lane.refusalToWait(failure, this.ports.settings.waitQuotaMs ?? 0, this.ports.nowMs());
   }
 
   private stopLane(op: OpPath, lane: Lane<Started>, stop: Stop): void {

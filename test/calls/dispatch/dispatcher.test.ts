@@ -438,6 +438,25 @@ describe('a budget', () => {
   });
 });
 
+describe('a quota that is not waited for', () => {
+  const MINUTE = 60_000;
+  const pausedAfter = async (waitQuotaMs: number, resetsInMs?: number) => {
+    const { dispatcher, start } = fixture({ waitQuotaMs });
+    const resets = resetsInMs === undefined ? {} : { resetsAtMs: Date.now() + resetsInMs };
+    dispatcher.finish(await start('a'), { cost: undefined, failure: { class: 'quota', evidence: 'text', message: 'used up', ...resets } });
+    const refused = Promise.resolve(start('b')).catch((error: { code: string }) => error.code);
+    await vi.advanceTimersByTimeAsync(100);
+    expect(await refused).toBe('INTERRUPTED');
+    return dispatcher.pausedBy?.hint;
+  };
+
+  it('says why --wait-quota does not wait', async () => {
+    expect(await pausedAfter(10 * MINUTE)).toContain('--wait-quota did not wait, because the reply names no time');
+    expect(await pausedAfter(10 * MINUTE, 11 * MINUTE)).toContain('later than --wait-quota allows');
+    expect(await pausedAfter(0, 11 * MINUTE)).toBeUndefined();
+  });
+});
+
 describe('a failure at a worker', () => {
   const failure = { class: 'quota', evidence: 'envelope', message: 'used up' } as const;
   const request = { op: 'b' as OpPath, fn: 'ask', lane: 'claude', isRetry: false };
