@@ -422,6 +422,14 @@ describe('the body of an error', () => {
     expect(read(text).failure).toEqual({ class: failureClass, evidence: 'envelope', message, ...(status && { status }) });
   });
 
+  it.each([{ type: 'invalid_request_error', code: null }, { raw_status_code: 422 }])(
+    'may tell what is wrong as an object, where %j says that it is an error',
+    (more) => {
+      const message = { detail: [{ loc: ['body'] }] };
+      expect(read({ object: 'error', message, ...more }).failure).toMatchObject({ class: 'crash', message: JSON.stringify(message) });
+    },
+  );
+
   it.each([
     { error: { message: 'login failed', code: 'E42' }, severity: 'high' },
     { error: { message: 'login failed', code: 'E42' } },

@@ -43,9 +43,14 @@ function isErrorAlone(reply: JsonObject): boolean {
   return 'code' in error && ('type' in error || 'param' in error || WORDS_OF_CODE.test(String(error.code)));
 }
 
-/** True for the error of an interface whose errors are no members of the body: `{"object":"error","message":"…"}`. */
-export function isErrorObject({ object, message }: JsonObject): boolean {
-  return object === 'error' && typeof message === 'string';
+/**
+ * True for the error of an interface whose errors are no members of the body: `{"object":"error","message":"…"}`. What is wrong with a
+ * request may be told as an object; a result could have such a member, too, so the type or the status has to be one of an error.
+ */
+export function isErrorObject(reply: JsonObject): boolean {
+  const { object, message, type } = reply;
+  if (object !== 'error') return false;
+  return typeof message === 'string' || (isObject(message) && (statusIn(reply) !== undefined || String(type).endsWith('_error')));
 }
 
 /** True for one with nothing else beside it. A list of one is a result. */
@@ -95,7 +100,12 @@ function readResponse(reply: JsonObject): Reading {
 function failureOf(error: JsonObject): NonNullable<Reading['failure']> {
   const status = statusIn(error);
   const failureClass = classOfError(status, [error.code, error.type]) ?? 'crash';
-  return { class: failureClass, message: textAt(error, 'message') ?? 'error', ...(status !== undefined && { status }) };
+  return { class: failureClass, message: messageOf(error), ...(status !== undefined && { status }) };
+}
+
+function messageOf({ message }: JsonObject): string {
+  if (isObject(message)) return JSON.stringify(message);
+  return typeof message === 'string' ? message : 'error';
 }
 
 /** Some interfaces have the HTTP status as the code, as a number or as a text, and some beside a code of their own. */
