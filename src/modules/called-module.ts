@@ -1,6 +1,7 @@
 /** Calls a function of a module by name, for what is no script itself: a pipeline, a workflow script. */
 import path from 'node:path';
 import { sha256 } from '../../journal/canonical.js';
+import { MlldError } from '../errors.js';
 import { createModule } from '../language/source-module.js';
 import { displayPath } from '../language/paths.js';
 import { withBackend, withParts } from '../operation/fingerprint.js';
@@ -9,10 +10,11 @@ import { recordSource } from '../operation/sources.js';
 import type { Definition } from '../runtime/definitions/definition.js';
 import { Executable } from '../runtime/definitions/executable.js';
 import type { ResultCache } from '../runtime/calls/result-cache.js';
+import { markCallFailure } from '../runtime/calls/call-failure.js';
 import { callValue } from '../runtime/evaluator-ports.js';
 import type { Frame } from '../runtime/frame.js';
 import type { ModuleExports } from '../runtime/module.js';
-import { dataOf, type Value } from '../values/value.js';
+import { dataOf, type FailedCall, type Value } from '../values/value.js';
 import { evaluateModule } from './evaluate-module.js';
 
 /** Makes the error for a file that can't be read, or that has no such function. */
@@ -45,14 +47,27 @@ interface FunctionCall extends NamedFunction {
 
 /**
  * The caller has looked its own call up already: calls of the function are recorded, and not looked up again, because another execution
- * makes them anew. An execution that a crash cut short continues with the results that it had.
+ * makes them anew. An execution that a crash cut short continues with the results that it had. A value with the failure of a call in it is
+ * no result for the caller, who would pay for what is made of it: throws that failure. calls.md 2.4 and 5.3.
  */
 export async function callFunctionOf({ file, name, args, received }: FunctionCall, frame: Frame, refuse: Refuse): Promise<Value> {
   const executable = await functionOf({ file, name }, frame, refuse);
   const known = frame.run.cache;
   const cache = { ...known, policy: () => ({ records: true, reuses: false }), lookup: received };
   const inner = known.policy().records ? { ...frame, run: { ...frame.run, cache } } : frame;
-  return callValue(executable, args, inner, { at: 0, called: [name] });
+  const result = await callValue(executable, args, inner, { at: 0, called: [name] });
+  const [failed] = frame.run.failures.in([result]);
+  if (failed) throw failureInResult(name, failed);
+  return result;
+}
+
+function failureInResult(name: string, failed: FailedCall): MlldError {
+  const { fn, op, class: failureClass, attempts, item, message } = failed;
+  const of = item === '' ? '' : JSON.stringify(item);
+  const error = new MlldError('CALL_FAILED', `what @${name} returned has a failed call in it: @${fn}(${of}), ${message}`, {
+    hint: 'leave failed elements out: for @x in @list when !@x.mx.failed => @x',
+  });
+  return markCallFailure(error, { fn, op, class: failureClass, attempts, item, message: error.message });
 }
 
 /**

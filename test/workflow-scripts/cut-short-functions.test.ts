@@ -85,3 +85,24 @@ it('executes the calls without a result alone where a call inside had failed', {
   expect(new Set(JSON.parse(stdout) as string[]).size).toBe(2);
   expect(readFileSync(join(cwd, 'paid.txt'), 'utf8').match(/first/g)).toHaveLength(2);
 });
+
+it('fails the agent whose function returns the failure of a call inside it', { timeout: 60_000 }, async () => {
+  const failing = `
+exe llm @part(text) = sh {
+  if test "$text" = ill && ! test -e go; then echo '{"fail":{"class":"content","message":"no"}}' >> $MLLD_CALL_REPORT; fi
+  echo "$text"
+}
+exe llm @ask(prompt, options) = [
+  => for parallel(2) @text in ["well", "ill"] => @part(@text)
+]
+export { @ask }
+`;
+  const job = "export const meta = { name: 'job', description: 'x' }\nreturn [await agent('all')]\n";
+  const cwd = await projectFolder({ 'job.js': job, 'ask.mld': failing });
+  const run = (...words: string[]): ReturnType<typeof runCli> => runCli([...WORDS, ...words], { cwd });
+  const first = await run();
+  expect(JSON.parse(first.stdout)).toEqual([null]);
+  expect(first.stderr).toContain('all: what @ask returned has a failed call in it: @part("ill"), content: no\n');
+  writeFileSync(join(cwd, 'go'), '');
+  expect(JSON.parse((await run('--resume', 'failed')).stdout)).toEqual([['well', 'ill']]);
+});
