@@ -2,6 +2,7 @@
 import type { Frame } from '../runtime/frame.js';
 import { bodyTimedOut } from '../runtime/body-deadline.js';
 import { concealed, isSecret } from '../runtime/secrets/secret-registry.js';
+import { hasEndedWell, isModelProgram } from '../world/late-reply.js';
 import type { EffectResult, EffectRequest, EffectOptions, EffectKind } from '../world/world.js';
 import { LiveOutput } from './live-output.js';
 import { canonicalRequest, recordEffect, type Involved } from './effect-facts.js';
@@ -42,8 +43,14 @@ export async function performEffect<Q extends EffectKind>(
     live?.end();
     calls?.dispatcher.ended();
   }
-  if (deadline?.isOver) throw bodyTimedOut(); // the output that a command wrote until it was ended is not its result
+  // The output that a command wrote until it was ended is not its result.
+  if (deadline?.isOver && !isLateReply(frame, kind, request, result)) throw bodyTimedOut();
   return result;
+}
+
+/** A time limit wants no reply any more, but a run that is being ended does. calls.md 18. */
+function isLateReply({ run, attempt }: Frame, kind: EffectKind, request: object, result: object): boolean {
+  return run.signal.aborted && isModelProgram(kind, request, attempt?.report) && hasEndedWell(result);
 }
 
 /** Code may change the arrays and objects that it gets (`xs.sort()`), and a replay compares the request as it was before. */

@@ -14,6 +14,7 @@ import { type Importing, createImporting } from './code/importing.js';
 import { createJavaScript } from './code/javascript.js';
 import { createNodeContext } from './code/node-context.js';
 import { importNodeModule } from './code/node-import.js';
+import { hasEndedWell, isModelProgram } from './late-reply.js';
 import { createProcessRunner } from './process/process.js';
 import {
   type EffectResult,
@@ -104,7 +105,7 @@ export function createLiveWorld({ environment, stdin, stdout, stderr, signal, de
         resolve(result);
         return;
       }
-      const effect = isModelProgram(kind, request, options) ? undefined : pending.add(reject);
+      const effect = isModelProgram(kind, request, options.report) ? undefined : pending.add(reject);
       result.then(
         (value) => {
           if (effect) pending.remove(effect);
@@ -135,20 +136,6 @@ export function createLiveWorld({ environment, stdin, stdout, stderr, signal, de
   if (signal?.aborted) onAbort();
   else signal?.addEventListener('abort', onAbort, { once: true });
   return { perform, close };
-}
-
-/**
- * A model program that is executed without a shell may have its reply, which is paid for, while the world is closed. It is not given up
- * before it was ended, and the reply counts where the program ends well: such a reply says by itself whether it is whole. That is not so
- * of other programs, many of which take the request to end for a reason to stop in the middle, with the status 0.
- */
-function isModelProgram(kind: EffectKind, request: object, { report }: EffectOptions): boolean {
-  return kind === 'command.run' && report !== undefined && 'words' in request && request.words !== undefined;
-}
-
-/** `value`: the result of a program. */
-function hasEndedWell(value: object): boolean {
-  return 'exitCode' in value && value.exitCode === 0;
 }
 
 interface PendingEffect {

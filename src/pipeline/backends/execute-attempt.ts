@@ -43,8 +43,10 @@ export async function executeAttempt(
   } catch (error) {
     if (isCalledOff()) throw new CalledOff(error);
     if (limit.isOver()) throw failedAttempt('timeout', timedOut(limitMs, error));
-    // The deadline reports that a time limit has passed, which is not so when the run or the branch ended the stage.
-    const isInterrupted = stage.signal.aborted && error instanceof WorldError && error.code === 'INTERRUPTED';
+    // The deadline reports that a time limit has passed, which is not so when the run or the branch ended the stage. What a program says of
+    // a failure while its run is being ended says no more than that it was ended.
+    const isEnded = frame.run.signal.aborted && (error instanceof StageError || error instanceof AttemptFailed);
+    const isInterrupted = stage.signal.aborted && (isEnded || (error instanceof WorldError && error.code === 'INTERRUPTED'));
     throw isInterrupted
       ? new WorldError('INTERRUPTED', 'interrupted: its stage was ended', { cause: error })
       : asFailure(error, isForeign, frame.attempt?.nowMs() ?? 0);

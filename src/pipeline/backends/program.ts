@@ -27,10 +27,15 @@ export function programBackend(program: ModelProgram, rest: string): Backend {
       const words = program.words({ ...settingsFor(stage, program), session, words: further });
       const stdin = contract === undefined ? text : `${text}\n\n${contract}`;
       const result = await runStageCommand(stage, frame, words, { variables: modelVariables(stage), stdin });
-      if (stage.signal.aborted) throw new StageError('transient', `${name} was ended`);
+      // A reply that it has while the run is being ended is paid for. A time limit and a branch that is called off want no reply any more.
+      const isLate = frame.run.signal.aborted && result.exitCode === 0;
+      if (stage.signal.aborted && !isLate) throw new StageError('transient', `${name} was ended`);
       if (result.exitCode === NOT_FOUND && result.stdout === '')
         throw new StageError('permanent', `the program ${name} was not found: install it, or name another backend`);
-      const { read, report } = await readStageReply(stage, frame, result, { commandLine: shellWords(words), adapter: name });
+      const { read, report } = await readStageReply(stage, isLate ? { ...frame, deadline: undefined } : frame, result, {
+        commandLine: shellWords(words),
+        adapter: name,
+      });
       const reply = read.text ?? '';
       const outcome = report ?? (contract === undefined ? undefined : await reported(() => outcomeInReply(reply)));
       return { reply, ...(outcome && { outcome }), ...(isName(read.session) && { session: read.session }) };

@@ -11,7 +11,7 @@ import { isObject } from '../../../journal/json-object.js';
 import { performEffect } from '../../operation/perform-effect.js';
 import { AttemptFailed } from '../../runtime/calls/call-failure.js';
 import type { Frame } from '../../runtime/frame.js';
-import type { CommandResult } from '../../world/world.js';
+import { WorldError, type CommandResult } from '../../world/world.js';
 import type { AgentAttempt, AgentBackend } from './backend.js';
 
 /** Asks a command of the user. */
@@ -79,6 +79,7 @@ export async function runAgentCommand(
   if (!inner) throw new Error('a backend is asked inside an agent call only');
   const read = inner.readOwn({ stdout, stderr, exitCode }, request.code, adapter);
   const { failure } = read;
+  if (failure && frame.run.signal.aborted) throw new WorldError('INTERRUPTED', 'interrupted: its program was ended with the run');
   if (failure) {
     if (exitCode === NOT_FOUND && typeof command !== 'string')
       throw new AttemptFailed({ ...failure, message: `the program ${command[0]} was not found: install it, or name another backend` });

@@ -7,7 +7,8 @@
  *    that ends by itself meanwhile has its result, where all that it wrote was read; else its `run` rejects with INTERRUPTED.
  * PROCESS-3 After `endAll` nothing is started.
  * PROCESS-4 Large output goes to a file while it arrives (`output.ts`), up to a limit; a program that writes more is ended.
- * PROCESS-5 A program that is cancelled is ended like those of PROCESS-2; its `run` resolves with what it had written.
+ * PROCESS-5 A program that is cancelled is ended like those of PROCESS-2; its `run` resolves with what it had written, but rejects where it
+ *    ends well and not all of that was read.
  * PROCESS-6 When this process exits while programs run (a second Ctrl-C), it kills their groups. When it is killed, its watcher ends them.
  * PROCESS-7 A program gets its input only when the watcher knows its group and `onStarted` has resolved, and works only with input
  *    (`commands.ts`): a kill in between leaves a record without a process, never a process without a record.
@@ -123,7 +124,8 @@ export function createProcessRunner(environment: Readonly<Record<string, string>
       const complete = outputOf(child, request);
       void release(child, request);
       const output = await complete;
-      if (ended && !isRead(child)) throw new WorldError('INTERRUPTED', `${request.program} was ended with the run`); // PROCESS-2
+      const seemsWhole = request.signal?.aborted === true && output.exitCode === 0;
+      if ((ended || seemsWhole) && !isRead(child)) throw new WorldError('INTERRUPTED', `${request.program} was ended`); // PROCESS-2
       return { ...output, durationMs: Math.round(monotonicMs() - startedMs) };
     } finally {
       request.signal?.removeEventListener('abort', end);

@@ -1,4 +1,6 @@
-/** Ctrl-C ends the call of a stage: it is interrupted, and neither crashed nor out of time. */
+/** Ctrl-C ends the call of a stage: it is interrupted, and neither crashed nor out of time, or has its reply by then. calls.md 18. */
+import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
 import { expect, it } from 'vitest';
 import type { JournalEvent } from '../../../journal/event.js';
 import { causeOfCall } from '../../../replay/fold/calls/failure-class.js';
@@ -18,5 +20,41 @@ it('records that the call was interrupted', { timeout: 60_000 }, async () => {
   expect(report.status).toBe('interrupted');
   const failed = collected.flatMap((event) => (event.type === 'call.failed' ? [event] : []));
   expect(failed.map((event) => [event.message, causeOfCall(event)])).toEqual([['interrupted: its stage was ended', 'interrupted']]);
+  shop.remove();
+});
+
+/** A program that has its reply behind the request to end. */
+const MODEL = (ending: string): string => `#!/bin/sh
+say() { echo '{"type":"result","subtype":"success","is_error":'$1',"result":"late","session_id":"s"}'; }
+echo asked >> asked
+trap '${ending}' TERM
+while ! test -e go; do sleep 0.05; done
+say false
+`;
+
+it.each([
+  ['keeps the reply of a model program that has it while the run is being ended', 'sleep 0.3; touch go', 'asked\n'],
+  ['keeps nothing of one that does not end well', 'exit 3', 'asked\nasked\n'],
+  ['keeps nothing of one that says that it was ended', 'say true; exit 0', 'asked\nasked\n'],
+])('%s', { timeout: 60_000 }, async (_, ending, asked) => {
+  const shop = workshop(pipeline('a [prompt="one"]; start -> a -> exit'));
+  const bin = path.join(shop.folder, 'bin');
+  mkdirSync(bin);
+  writeFileSync(path.join(bin, 'claude'), MODEL(ending), { mode: 0o755 });
+  const own = { backend: 'claude', environment: { PATH: `${bin}:${process.env['PATH']}` } };
+  const stopping = new AbortController();
+  const begun = shop.begin({ ...own, signal: stopping.signal });
+  await expect.poll(() => existsSync(path.join(shop.folder, 'asked')), { timeout: 20_000 }).toBe(true);
+  stopping.abort('SIGINT');
+  const ended = await begun;
+  expect(ended).toMatchObject({
+    status: 'interrupted',
+    calls: asked === 'asked\n' ? { executed: 1 } : { failedByClass: { interrupted: 1 } },
+  });
+  shop.write('go', '');
+  const { report, checkpoint } = await shop.run({ ...own, resume: '' });
+  expect(report.status).toBe('completed');
+  expect(checkpoint.context['last_response']).toBe('late');
+  expect(shop.read('asked')).toBe(asked);
   shop.remove();
 });
