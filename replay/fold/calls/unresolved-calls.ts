@@ -2,8 +2,8 @@
 import type { OpPath } from '../../../journal/ids.js';
 import { addTo } from './call-counts.js';
 import type { CallLedger } from './call-ledger.js';
-import { isLeft } from './failed-calls.js';
 import type { CallCause } from './failure-class.js';
+import { ancestorsOf } from '../op-path.js';
 import { failedInBranches } from './stage-retries.js';
 
 /** Counts the unresolved calls by the class of their last attempt. */
@@ -15,8 +15,16 @@ export function unresolvedByClass({ failures }: CallLedger): { readonly [cause i
   return counts;
 }
 
-/** Counts the unresolved calls of branches that have ended as failed in a parallel node which goes on. calls.md 17.3. */
-export function unresolvedInBranches({ stages, failures }: CallLedger, parallel: OpPath): number {
-  const failed = [...failedInBranches(stages, parallel)];
-  return failed.filter((each) => !each.failed.end.isAccepted && isLeft(failures, each.key, each.failed)).length;
+/**
+ * Counts the unresolved calls that a parallel node leaves behind which goes on: those of visits in its branches that have `finished`, other
+ * than as failed, and those of branches that have ended as failed. calls.md 17.3.
+ */
+export function unresolvedInBranches({ stages, failures }: CallLedger, parallel: OpPath, finished: ReadonlySet<OpPath>): number {
+  const left = new Set([...failedInBranches(stages, parallel)].map(({ failed }) => failed));
+  const isBehind = (op: OpPath): boolean => op.startsWith(`${parallel}[`) && [...ancestorsOf(op)].some((around) => finished.has(around));
+  let count = 0;
+  for (const calls of failures.byKey.values()) {
+    for (const failed of calls) if (!failed.end.isAccepted && (left.has(failed) || isBehind(failed.op))) count += 1;
+  }
+  return count;
 }

@@ -37,3 +37,32 @@ it('counts where a pause came in another branch, until a run with --checkpoint m
   expect((await run('--checkpoint')).status).toBe(0);
   expect(await latest()).toMatchObject({ unresolved: 0, unresolvedBefore: 0 });
 });
+
+const HALVES = `exe llm @half(q) = sh { if test "$q" = ill && ! test -e up; then echo '{"fail":{"class":"content","message":"no"}}' >> $MLLD_CALL_REPORT; fi; echo "$q"; echo "half $q" >> log }
+exe llm @other(q) = sh { sleep 0.3; if ! test -e up; then echo '{"fail":{"class":"quota","message":"used up"}}' >> $MLLD_CALL_REPORT; fi; echo "$q"; echo "other $q" >> log }
+exe llm @model(prompt, node, context) = when [
+  @node.id == "s0" => @whole()
+  * => @other("ill")
+]
+exe @whole() = [
+  let @all = for parallel(2) @q in ["well", "ill"] => @half(@q)
+  => for @each in @all when !@each.mx.failed => @each
+]
+export { @model }
+`;
+
+it.each([
+  ['of a branch that ended well', GRAPH],
+  ['of a finished stage in a branch that goes on', GRAPH.replace('s0 -> fan', 's0 -> s2 -> fan\n  s2 [prompt="behind"]')],
+])('counts where a stage %s was made without it', async (_, graph) => {
+  const cwd = await projectFolder({ 'm.mld': HALVES, 'p.dot': graph });
+  const run = (...flags: string[]) => callCli(['run', 'p.dot', ...flags], { cwd });
+  const latest = async (): Promise<unknown> => JSON.parse((await callCli(['journal', 'list', '--json'], { cwd })).stdout)[0];
+  expect((await run()).status).toBe(5);
+  fs.writeFileSync(path.join(cwd, 'up'), '');
+  fs.writeFileSync(path.join(cwd, 'log'), '');
+  const resumed = await run('--resume');
+  expect(resumed.status, resumed.stderr).toBe(4);
+  expect(await latest()).toMatchObject({ status: 'incomplete', unresolvedBefore: 1 });
+  expect(fs.readFileSync(path.join(cwd, 'log'), 'utf8')).not.toContain('half');
+});

@@ -207,6 +207,7 @@ async function readSegments(store: JournalStore, segments: readonly Segment[]): 
   const damage: DamagedRun[] = [];
   const replies = new Set<CallKey>();
   const simulated = new Set<string>();
+  const finishedInBranches = new Set<OpPath>();
   for (const [index, { ref, until }] of segments.entries()) {
     const run = foldOfRun(state);
     let isDamaged = false;
@@ -218,7 +219,11 @@ async function readSegments(store: JournalStore, segments: readonly Segment[]): 
         if (event.type === 'definition.recorded' && simulates(event.parts)) simulated.add(nodeOfFunction(event.fn));
         // The first run of a chain may have begun at a restart.
         if (index === 0 && event.type === 'run.started') beforeAll = unresolvedBefore = ledger.unresolvedBefore;
-        if (isBehindNode(event)) unresolvedBefore = beforeAll + ledger.total.unresolved;
+        if (isBehindNode(event)) {
+          unresolvedBefore = beforeAll + ledger.total.unresolved;
+          finishedInBranches.clear();
+        } else if (event.type === 'node.finished' && event.branch !== undefined && event.status !== 'fail')
+          finishedInBranches.add(event.op);
       }
     };
     await store.scan(ref, visit, { onDefect: ({ kind }) => void (isDamaged ||= kind !== 'torn-tail') });
@@ -226,7 +231,8 @@ async function readSegments(store: JournalStore, segments: readonly Segment[]): 
     for (const key of run.replies.values()) replies.add(key);
   }
   const parallel = state.main.running?.op;
-  if (parallel !== undefined) unresolvedBefore += unresolvedInBranches(ledger, parallel); // a resume keeps these branches as they ended
+  // A resume keeps these branches, and these visits, as they ended.
+  if (parallel !== undefined) unresolvedBefore += unresolvedInBranches(ledger, parallel, finishedInBranches);
   return { state, damage, replies, unresolvedBefore, simulated };
 }
 
