@@ -74,7 +74,7 @@ export type {
 export type { Secrets } from '../../journal/secrets/sealing.js';
 export type { CallCounts, CallFigures } from '../../replay/fold/calls/call-counts.js';
 export type { AttemptInFlight, CallLedger, CountedCall } from '../../replay/fold/calls/call-ledger.js';
-export type { FailedCall } from '../../replay/fold/calls/failed-calls.js';
+export type { FailedCall, FailedCalls } from '../../replay/fold/calls/failed-calls.js';
 export type { AttemptOutcome, CallOutcome, EndedCall, EndOfCall } from '../../replay/fold/calls/ended-call.js';
 export type { RecordedCounts } from '../../replay/fold/recorded-counts.js';
 export type { FailedInStage, StageRetries } from '../../replay/fold/calls/stage-retries.js';

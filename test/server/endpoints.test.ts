@@ -31,7 +31,7 @@ describe('POST /pipelines', () => {
       finished_at: expect.stringMatching(/^\d{4}-.*Z$/),
       outcome: 'success',
       goal_gate_status: {},
-      calls: expect.objectContaining({ executed: 1, unresolved: 0, costUsd: null, unpriced: 1 }) as object,
+      calls: expect.objectContaining({ executed: 1, unresolved: 0, costUsd: 0, unpriced: 0 }) as object,
     });
     expect((await served.get(`/pipelines/${id}/context`)).body).toMatchObject({ context: { berth: '4', 'graph.goal': 'a short one' } });
   });

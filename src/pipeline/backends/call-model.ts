@@ -186,7 +186,8 @@ function llmCall(stage: Stage, { fn, prompt, carried, text, backend, contract, f
     ...(tools.length === 0 ? [] : [part('variable', 'tools', tools.join(', '))]), // none: as in records of older programs
   ];
   const lane = backend.commandLine === undefined ? undefined : programLane(backend.commandLine, settings.model);
-  const options = withoutUndefined<CallOptions>({ model: settings.model, lane });
+  const maxCost = backend.name === SIMULATED ? { usd: 0, tokens: 0 } : undefined;
+  const options = withoutUndefined<CallOptions>({ model: settings.model, lane, maxCost });
   return {
     async request([sent]) {
       const current = textOf(sent);

@@ -11,7 +11,10 @@ import { programBackend } from './program.js';
 /** Stands in for a model, so that a pipeline can be tried without one. */
 const simulatedBackend: Backend = {
   name: SIMULATED,
-  execute: async ({ node }) => ({ reply: `[Simulated] Response for stage: ${node.id}` }),
+  execute: async ({ node }, frame) => {
+    frame.attempt?.report?.usage({ inputTokens: 0, outputTokens: 0, costUsd: 0 });
+    return { reply: `[Simulated] Response for stage: ${node.id}` };
+  },
 };
 
 const BUILT_IN: ReadonlyMap<string, (rest: string) => OwnBackend> = new Map<string, (rest: string) => OwnBackend>([

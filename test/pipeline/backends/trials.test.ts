@@ -166,3 +166,9 @@ it('a run that was named is refused, and no other one continued in its place', a
   const { error } = (await place.run({ ...real, resume: '', resumable: new Set([trial]) })).report;
   expect(error).toMatchObject({ code: 'RESUME_NOTHING', message: expect.stringContaining(trial) as string });
 });
+
+it('costs nothing, and no budget holds or stops it', async () => {
+  place = workshop(pipeline('a [prompt="A"]; b [prompt="B"]; start -> a -> b -> exit'));
+  const { report } = await place.run({ backend: 'simulated', calls: { budget: { usd: 0.000001, tokens: 1 }, budgetStrict: true } });
+  expect(report).toMatchObject({ status: 'completed', calls: { executed: 2, costUsd: 0, unpriced: 0 } });
+});
