@@ -145,7 +145,8 @@ interface Ended {
 /** Prints how the run ended, with the commands that resume it and explain it, and what its calls came to. */
 async function conclude(io: Io, { target, argv, elapsedMs, signal }: Ended, report: PipelineReport): Promise<void> {
   const { status, pipeline, journal, error, notice, left, calls, childCalls, pause, argv: recorded = argv } = report;
-  const unresolvedBefore = (report.unresolvedBefore ?? 0) + (calls?.unresolvedInside ?? 0);
+  const { unresolvedBefore = 0 } = report;
+  const { unresolved = 0, unresolvedInside = 0 } = calls ?? {};
   if (notice !== undefined) io.stderr(`${notice}\n`);
   if (left !== undefined) io.stderr(leftBehind(left.unresolved, 'run', { name: target, argv: left.argv }));
   const isCompleted = status === 'completed';
@@ -156,8 +157,9 @@ async function conclude(io: Io, { target, argv, elapsedMs, signal }: Ended, repo
     return io.stderr(renderError(error, {}));
   }
   const command = { name: target, argv: recorded, pause };
-  const isIncomplete = isCompleted && (calls?.unresolved ?? 0) + unresolvedBefore > 0;
-  const next = isIncomplete ? pipelineAgainCommand(command) : isCompleted ? undefined : pipelineResumeCommand(command);
+  const isIncomplete = isCompleted && unresolved + unresolvedBefore + unresolvedInside > 0;
+  const hasCallsToMake = isCompleted && unresolved + unresolvedBefore > 0;
+  const next = hasCallsToMake ? pipelineAgainCommand(command) : isCompleted ? undefined : pipelineResumeCommand(command);
   if (journal && next !== undefined && status === 'interrupted' && signal !== undefined) {
     const kept = (calls?.executed ?? 0) + (calls?.reused ?? 0);
     io.stderr(`${stoppedBy(signal)} ${kept} ${kept === 1 ? 'result' : 'results'} kept; continue: ${next}\n`);
@@ -171,6 +173,7 @@ async function conclude(io: Io, { target, argv, elapsedMs, signal }: Ended, repo
     else io.stderr(`${pipeline}: ${status === 'failed' ? 'failed' : status}: ${oneLine(messageOf(error))}\n`);
   }
   if (isCompleted && unresolvedBefore > 0) io.stderr(leftBehind(unresolvedBefore, 'runs that this one continues', command));
+  if (isCompleted && unresolvedInside > 0) io.stderr(leftInside(unresolvedInside, command));
   const { renderCallSummary, renderChildCalls, renderNoCalls } = await import('../render/call-summary.js');
   if (childCalls) io.stderr(renderChildCalls(childCalls));
   if (calls) io.stderr(renderCallSummary(calls, { elapsedMs, next }));
@@ -183,6 +186,12 @@ function leftBehind(count: number, whose: string, command: RecordedCommand): str
   const calls = count === 1 ? `1 call of the ${whose} has no result` : `${count} calls of the ${whose} have no result`;
   const again = pipelineAgainCommand(command) ?? `${pipelineAnewCommand(command)}, with the --set of the first run,`;
   return `  ${calls}: ${again} executes ${count === 1 ? 'it' : 'them'} again\n`;
+}
+
+/** The result around such a call is reused by a run from the start. */
+function leftInside(count: number, command: RecordedCommand): string {
+  const calls = count === 1 ? '1 call inside a reused result has none' : `${count} calls inside reused results have none`;
+  return `  ${calls}: ${pipelineResumeCommand(command, 'NODE')} executes a stage again, and what follows from it\n`;
 }
 
 function refuseBackend(written: string): void {

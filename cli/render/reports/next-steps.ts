@@ -53,10 +53,20 @@ function againSteps(report: PostMortemReport): (readonly [string, string])[] {
   const { argv, chainBegan } = report;
   const command = pipelineAgainCommand(report);
   const does = 'execute the calls without a result, and what follows from them';
-  if (command !== undefined) return [[command, does]];
+  if (command !== undefined) return [[command, does], ...againFrom(report)];
   if (chainBegan !== null) return [[`mlld journal postmortem ${chainBegan}`, 'how the calls without a result are executed again']];
-  return argv.length === 0 ? [] : [[pipelineAnewCommand(report), `${does}; add each --set of the first run`]];
+  return argv.length === 0 ? [] : [[pipelineAnewCommand(report), `${does}; add each --set of the first run`], ...againFrom(report)];
 }
+
+/** A stage whose function went on without a call inside it has a result, which a run from the start reuses. */
+function againFrom(report: PostMortemReport): (readonly [string, string])[] {
+  const [, node] = report.failures.map(({ op }) => INSIDE_STAGE.exec(op)).find((found) => found !== null) ?? [];
+  if (node === undefined) return [];
+  return [[pipelineResumeCommand(report, node), 'execute from there on, where a function went on without a call inside it']];
+}
+
+/** `main/NODE#0/try#1/model#0/ask#0` is a call inside the call of a stage. The node is that of the main path. */
+const INSIDE_STAGE = /^main\/([^/[]+)#\d+.*\/model#\d+\//;
 
 function resumeSteps(report: PostMortemReport): (readonly [string, string])[] {
   const { run, workflow, checkpoint, pipeline, resume } = report;

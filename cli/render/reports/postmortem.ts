@@ -5,7 +5,7 @@ import type { LaneNow, DispatchStop } from '../../../replay/reports/postmortem/d
 import type { CountedStatus } from '../../../replay/fold/reported-status.js';
 import { teamLines } from '../team-calls.js';
 import { counted } from './garbage-collection.js';
-import { isDone, isIncomplete, isWhole, nextSteps } from './next-steps.js';
+import { isDone, isWhole, nextSteps } from './next-steps.js';
 import { wrap, wrapAll } from '../wrap.js';
 import { clip, oneLine } from '../one-line.js';
 import type { Style } from '../style.js';
@@ -97,7 +97,7 @@ function headOf(report: PostMortemReport, style: Style): string[] {
 
 function endingOf(report: PostMortemReport): string {
   if (report.salvaged.length > 0) return 'was sealed while its process did not answer; that went on later, and was stopped';
-  return ENDINGS[isIncomplete(report) ? 'incomplete' : report.status];
+  return ENDINGS[report.status === 'completed' && !isWhole(report) ? 'incomplete' : report.status];
 }
 
 function salvagedLine({ run, calls, costUsd }: PostMortemReport['salvaged'][number]): string {

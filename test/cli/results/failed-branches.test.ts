@@ -66,3 +66,23 @@ it.each([
   expect(await latest()).toMatchObject({ status: 'incomplete', unresolvedBefore: 1 });
   expect(fs.readFileSync(path.join(cwd, 'log'), 'utf8')).not.toContain('half');
 });
+
+it('names the node from which a stage is executed again whose function went on without a call inside it', async () => {
+  const graph =
+    'digraph g { graph [backend="exe:m.mld#model"]; start [shape=Mdiamond]; exit [shape=Msquare]; s0 [prompt="x"]; start -> s0 -> exit }';
+  const cwd = await projectFolder({ 'm.mld': HALVES, 'p.dot': graph });
+  const run = (...flags: string[]) => callCli(['run', 'p.dot', ...flags], { cwd });
+  expect((await run()).status).toBe(4);
+  const report = (await callCli(['journal', 'postmortem'], { cwd })).stdout;
+  expect(report).toContain('p.dot reached its end, but calls of it have no result');
+  expect(report).toMatch(/mlld run p\.dot --resume s0 +# execute from there on, where a function went on without a call inside it/);
+  fs.writeFileSync(path.join(cwd, 'up'), '');
+  expect(await run('--resume', 'failed')).toMatchObject({ status: 1, stderr: expect.stringContaining('a run with --checkpoint executes') });
+  const again = await run('--checkpoint');
+  expect(again.status).toBe(4);
+  expect(again.stderr).toContain(
+    '  1 call inside a reused result has none: mlld run p.dot --checkpoint --resume NODE executes a stage again',
+  );
+  expect(again.stderr).not.toContain('next:');
+  expect((await run('--resume', 's0')).status).toBe(0);
+});

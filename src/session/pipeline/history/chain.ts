@@ -179,8 +179,9 @@ export async function resumePointAt(store: JournalStore, { segments }: Chain, no
   const start = starts.get(node);
   if (!start) {
     const near = closest(node, starts.keys());
+    const ofScripts = node === 'failed' ? 'a run with --checkpoint executes the calls of a pipeline that have no result; ' : '';
     throw new MlldError('RESUME_NODE', `--resume ${node}: no such node was visited on the main path`, {
-      hint: `${near === undefined ? '' : `did you mean ${near}? `}nodes that can be named: ${[...starts.keys()].join(', ')}`,
+      hint: `${ofScripts}${near === undefined ? '' : `did you mean ${near}? `}nodes that can be named: ${[...starts.keys()].join(', ')}`,
     });
   }
   const kept = segments.slice(0, start.segment + 1);
