@@ -215,9 +215,10 @@ function inFlightOf(report: PostMortemReport): string[] {
 }
 
 /** An offered call is executed elsewhere, or not at all: for how long is not known to the run. */
-function sinceWhen({ offered, worker, durationMs, salvagedIn, waits }: PostMortemReport['inFlight'][number]): string {
+function sinceWhen({ offered, worker, durationMs, salvagedIn, waits, unjudged }: PostMortemReport['inFlight'][number]): string {
   if (salvagedIn !== undefined) return `ended in run ${salvagedIn}`;
   if (waits === true) return `for ${duration(durationMs)}, waiting for its next attempt`;
+  if (unjudged === true) return `for ${duration(durationMs)}, its result waiting for its guards`;
   if (offered !== true) return `for ${duration(durationMs)}`;
   const begun = worker === undefined ? 'which no worker had begun' : `which the worker ${oneLine(worker)} had begun`;
   return `offered to workers, ${begun}`;

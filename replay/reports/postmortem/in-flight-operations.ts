@@ -38,9 +38,9 @@ export interface Step {
   readonly loop: LoopCount | undefined;
   /** Iterations only. */
   readonly iteration: CountedIteration | undefined;
-  /** Operations directly inside that have not ended. */
-  inside: number;
   call: InFlightCall | undefined;
+  /** Its call has ended, and only what comes behind it has not: hooks, or the event that ends the operation. */
+  isCallOver: boolean;
   /** The llm function that it calls, until its first attempt starts. */
   waitsFor: string | undefined;
   /** The class in which its call failed; undefined also where something else failed around the call, as a guard. */
@@ -86,19 +86,28 @@ export function causeChain(state: InFlightOperations): readonly Step[] {
   return openChain(state);
 }
 
-/** Innermost operations that have not ended, and every call in flight; nothing twice. */
+/** Innermost operations that have not ended, and every call in flight; nothing twice. The operation of a call that has ended is over. */
 export function inFlight(state: InFlightOperations): readonly Step[] {
-  const calls = [...state.steps.values()].filter(({ call }) => call !== undefined);
+  const steps = [...state.steps.values()];
+  const calls = steps.filter(({ call }) => call !== undefined);
   const inCalls = new Set(calls.map(({ op }) => op));
-  const leaves = [...state.steps.values()].filter(({ inside: open, call }) => open === 0 && call === undefined);
-  return [...calls, ...leaves.filter(({ op }) => !ancestors(op).some((path) => inCalls.has(path)))];
+  const around = new Set<OpPath>();
+  const leaves: Step[] = [];
+  // Those inside began later.
+  for (const step of steps.toReversed()) {
+    const hasInside = around.has(step.op);
+    if (step.isCallOver && !hasInside) continue;
+    const outer = nearest(state, step.op);
+    if (outer !== undefined) around.add(outer.op);
+    if (!hasInside && step.call === undefined && !ancestors(step.op).some((path) => inCalls.has(path))) leaves.push(step);
+  }
+  return [...calls, ...leaves.reverse()];
 }
 
 export function startStep(state: InFlightOperations, event: EventOf<'op.started'>, startedMs: number): void {
   const { op, kind, name, item, group: phase, site, seq, total } = event;
   const loop: LoopCount | undefined = total === undefined ? undefined : { total, kinds: new Map() };
   const around = nearest(state, op);
-  if (around !== undefined) around.inside += 1;
   const iteration = kind.endsWith(':iteration') && around?.loop !== undefined ? beginIteration(around.loop) : undefined;
   const mayWait = (kind === 'exe' || kind === AGENT_FUNCTION) && event.labels?.includes('llm') === true;
   const waitsFor = mayWait ? (kind === AGENT_FUNCTION ? kind : nameIn(op)) : undefined;
@@ -113,11 +122,18 @@ export function startStep(state: InFlightOperations, event: EventOf<'op.started'
     seq,
     loop,
     iteration,
-    inside: 0,
     call: undefined,
+    isCallOver: false,
     waitsFor,
     failedIn: undefined,
   });
+}
+
+/** Its operation goes on, but nothing of the call does. */
+export function endCall(step: Step | undefined): void {
+  if (step === undefined) return;
+  step.call = undefined;
+  step.isCallOver = true;
 }
 
 export function endStep(state: InFlightOperations, { op, outcome, message, seq }: EventOf<'op.finished'>): void {
@@ -129,10 +145,7 @@ export function endStep(state: InFlightOperations, { op, outcome, message, seq }
   const inside = state.risen.get(op);
   state.risen.delete(op);
   const around = nearest(state, op);
-  if (around !== undefined) {
-    around.inside -= 1;
-    if (around.loop !== undefined && step?.iteration !== undefined && isCutShort) pauseIteration(around.loop, step.iteration);
-  }
+  if (around?.loop !== undefined && step?.iteration !== undefined && isCutShort) pauseIteration(around.loop, step.iteration);
   const wasCounted = state.counted.delete(op);
   if (outcome !== 'failed' && outcome !== 'denied') return; // POSTMORTEM-2
   // Several may have failed side by side: the cause is the one with the message of this operation.

@@ -116,6 +116,8 @@ export interface Pending {
   readonly phase?: string;
   /** No attempt of the call was in flight: it waited for the next one. */
   readonly waits?: true;
+  /** The result of the call came back, and the guards behind it had not judged it: a resume does not execute it again. */
+  readonly unjudged?: true;
   /** The call was offered to workers, and the run got no end of it. */
   readonly offered?: true;
   /** The worker that had begun it. */
@@ -286,7 +288,7 @@ function lastCheckpoint(
 
 function pendingOf(
   { op, kind, name, item, phase, call, startedMs: begunMs }: Step,
-  { offered, unresolved }: PostMortem,
+  { offered, unresolved, unjudged }: PostMortem,
   { begun, salvaged }: Pick<Known, 'begun' | 'salvaged'>,
   untilMs: number,
 ): Pending {
@@ -301,6 +303,7 @@ function pendingOf(
     preview: call === undefined ? (at?.preview ?? item) : call.preview,
     ...(phase !== undefined && { phase }),
     ...(call?.waits && { waits: true as const }),
+    ...(call && unjudged.has(call.key) && { unjudged: true as const }),
     ...(key !== undefined && { offered: true as const }),
     ...(at && { worker: at.worker }),
     ...(salvage && { salvagedIn: salvage.run }),

@@ -23,7 +23,7 @@ import {
   type HookFailure,
 } from './failure-groups.js';
 import { nodeVisits, type NodeVisits } from '../../pipeline/node-visits.js';
-import { callAround, countInLoops, endStep, startStep, type InFlightOperations } from './in-flight-operations.js';
+import { callAround, countInLoops, endCall, endStep, startStep, type InFlightOperations } from './in-flight-operations.js';
 import { measureConcurrency, noConcurrency, type CallConcurrency } from '../../fold/call-concurrency.js';
 import { dispatchState, type DispatchState } from './dispatch-state.js';
 import { previewOf } from '../../fold/preview.js';
@@ -155,6 +155,7 @@ export const postMortem: Projection<PostMortem> = {
         completeCall(state, event, ended, isMeasured);
         break;
       case 'call.reused':
+        endCall(state.steps.get(event.op));
         notePlace(state, event);
         settle(state, event, { fn: event.fn, preview: event.preview, forkSource: event.from.workflow });
         if (!state.offered.delete(event.op)) countInLoops(state, event.op, event.fn, { isReused: true });
@@ -233,6 +234,7 @@ function startCall(state: PostMortem, event: EventOf<'call.started'>): void {
   notePlace(state, event);
   if (step !== undefined) {
     step.waitsFor = undefined;
+    step.isCallOver = false;
     step.call = {
       key,
       fn,
@@ -271,7 +273,7 @@ function completeCall(state: PostMortem, event: EventOf<'call.completed'>, ended
   const { op, key, unusable, result, seq } = event;
   const step = state.steps.get(op);
   const fn = step?.call?.fn ?? state.unresolved.get(key)?.fn ?? op;
-  if (step !== undefined) step.call = undefined;
+  endCall(step);
   if (isMeasured) measure(state, fn, event, ended);
   const open = state.unresolved.get(key);
   if (unusable === undefined) return settle(state, event, { fn, preview: open?.preview, forkSource: undefined });
@@ -287,7 +289,7 @@ function failCall(state: PostMortem, event: EventOf<'call.failed'>, ended: Count
   if (ended === undefined) {
     // An execution that a guard requested: the call around it fails or goes on, and a resume makes that one.
     state.unresolved.delete(key);
-    if (step !== undefined) step.call = undefined;
+    endCall(step);
     state.counted.add(op);
     return;
   }
@@ -305,7 +307,7 @@ function failCall(state: PostMortem, event: EventOf<'call.failed'>, ended: Count
     state.unresolved.set(key, { fn: what, preview: undefined, why });
   }
   if (step !== undefined) {
-    step.call = undefined;
+    endCall(step);
     if (denied !== true) step.failedIn = event.class;
     state.counted.add(op);
   }

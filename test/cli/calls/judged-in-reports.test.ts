@@ -107,6 +107,7 @@ it('is named apart by the post-mortem of a run that was killed while it judged i
   await run('--resume');
   killAfter(runs()[1]!, 'call.started');
   expect(await json('journal', 'postmortem', 'latest')).toMatchObject({
+    inFlight: [{ what: '@draft', unjudged: true }],
     resume: { unresolved: [{ fn: 'draft', why: 'unjudged' }], unpriced: 0 },
   });
 });

@@ -198,6 +198,23 @@ describe('the chain of a post-mortem', () => {
     expect(inFlight(state).map(({ op, call }) => [op, call?.preview])).toEqual([['main/survey#0/ask#0', 'ebb']]);
   });
 
+  it('leaves out calls that had ended, but for what is in flight behind them', () => {
+    const ended = (op: string, text: string): Fact[] => call(op, text).slice(0, -1);
+    const iteration = (n: number): Fact => begin(`main/for#0[${n}]`, { kind: 'for:iteration' });
+    const killed = (...hooks: Fact[]): PostMortem =>
+      stateOf(
+        [begin('main/for#0', { kind: 'for', total: 3 }), iteration(0), iteration(1), iteration(2)],
+        call('main/for#0[0]/ask#0', 'ebb', { outcome: 'killed' }),
+        ended('main/for#0[1]/ask#0', 'flow'),
+        call('main/for#0[2]/ask#0', 'slack', { outcome: 'reused' }).slice(0, -1),
+        hooks,
+      );
+    const shown = (state: PostMortem): readonly string[] => inFlight(state).map(({ op }) => op);
+    expect(shown(killed())).toEqual(['main/for#0[0]/ask#0', 'main/for#0[1]', 'main/for#0[2]']);
+    const hook = 'main/for#0[1]/ask#0/hook:after#0/note#0';
+    expect(shown(killed(begin(hook)))).toEqual(['main/for#0[0]/ask#0', 'main/for#0[2]', hook]);
+  });
+
   it('is empty for a run that completed', () => {
     expect(paths(stateOf(failing('main/ask#0', 'ebb', 'no'), [finished()]))).toEqual([]);
   });
