@@ -298,16 +298,19 @@ function resumeOf(report: PostMortemReport): string[] {
   if (isDone(report)) return [];
   const { resume } = report;
   const { reused, unresolved, notStarted, isPart, durationMs, costUsd, unpriced, comparedWith } = resume;
-  const why = [...new Set(unresolved.map((call) => call.why))].map(
-    (word) => `${unresolved.filter((call) => call.why === word).length} ${word.replaceAll('-', ' ')}`,
+  const again = unresolved.filter((call) => call.why !== 'unjudged');
+  const why = [...new Set(again.map((call) => call.why))].map(
+    (word) => `${again.filter((call) => call.why === word).length} ${word.replaceAll('-', ' ')}`,
   );
+  const judged = unresolved.length - again.length;
+  const waiting = judged === 0 ? '' : `, has guards judge ${counted(judged, 'received result')},`;
   const estimated = comparedWith === undefined ? 'from its unfinished loops' : `if it makes as many calls as run ${comparedWith}`;
   const lines = [
-    `Resuming reuses ${counted(reused, 'result')} and makes ${isPart ? 'at least ' : ''}${counted(unresolved.length + notStarted, 'call')}:`,
+    `Resuming reuses ${counted(reused, 'result')}${waiting} and makes ${isPart ? 'at least ' : ''}${counted(again.length + notStarted, 'call')}:`,
   ];
-  if (unresolved.length + notStarted > 0) {
+  if (again.length + notStarted > 0) {
     const notYet = notStarted === 0 ? '' : `, ${notStarted} not started yet (estimated ${estimated})`;
-    lines.push(`  ${unresolved.length} again${why.length === 0 ? '' : ` (${why.join(', ')})`}${notYet}`);
+    lines.push(`  ${again.length} again${why.length === 0 ? '' : ` (${why.join(', ')})`}${notYet}`);
   }
   if (isPart) {
     const isEndUnknown = comparedWith === undefined && report.status !== 'completed';

@@ -194,6 +194,7 @@ async function recordedNow(memoOf: MemoOf, own: Memo, state: PostMortem, { ref: 
   return {
     since,
     costs: costsIn([own]),
+    judging: (key) => own.unjudged.get(key)?.asked,
     has(key, call) {
       const entry = usableEntry(own, key);
       if (entry !== undefined) return changed === 'serve' || call !== undefined || entry.result.ref.run >= run;

@@ -286,14 +286,14 @@ function completeCall(state: PostMortem, event: EventOf<'call.completed'>, ended
 function failCall(state: PostMortem, event: EventOf<'call.failed'>, ended: CountedCall | undefined): void {
   const { op, key, message, denied, seq, fn } = event;
   const step = state.steps.get(op);
+  const open = state.unresolved.get(key);
   if (ended === undefined) {
-    // An execution that a guard requested: the call around it fails or goes on, and a resume makes that one.
-    state.unresolved.delete(key);
+    // An execution that a guard requested: the call around it fails or goes on. Where its guards judge again, they request it again.
+    if (open !== undefined) open.why = 'failed';
     endCall(step);
     state.counted.add(op);
     return;
   }
-  const open = state.unresolved.get(key);
   const what = step?.call?.fn ?? open?.fn ?? fn ?? step?.name ?? op;
   const stage = stageAgain(state, op);
   if (ended?.outcome === 'failed') forgetMadeAgain(state, event, state.ledger.failures);

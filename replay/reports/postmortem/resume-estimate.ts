@@ -36,6 +36,8 @@ export interface ResumeEstimate {
 export interface RecordedNow {
   /** Returns whether a call has a reusable result. `had`: the result that the run itself had. */
   has(key: CallKey, had: ResolvedCall | undefined): boolean;
+  /** Returns the calls that guards made to judge the result of a call; undefined where none waits for them. */
+  judging(key: CallKey): readonly CallKey[] | undefined;
   /** Calls whose results the resume invalidates: those around calls that failed. calls.md 15.5 */
   readonly invalidates?: ReadonlySet<CallKey>;
   /** Results of later runs for calls that this run did not make: that many fewer are left to make. */
@@ -47,12 +49,18 @@ export interface RecordedNow {
 export function estimateResume(
   state: PostMortem,
   usualCalls: number | undefined,
-  now: RecordedNow = { has: (key) => state.resolved.has(key), since: 0, costs: new Map() },
+  now: RecordedNow = {
+    has: (key) => state.resolved.has(key),
+    judging: (key) => (state.unjudged.has(key) ? [] : undefined),
+    since: 0,
+    costs: new Map(),
+  },
 ): ResumeEstimate {
   const ahead = new Map<string, number>();
   const add = (fn: string, calls: number): void => void ahead.set(fn, (ahead.get(fn) ?? 0) + calls);
   const isReused = (key: CallKey, had: ResolvedCall | undefined): boolean => now.invalidates?.has(key) !== true && now.has(key, had);
-  const isMade = madeByResume(state, isReused);
+  const judging = (key: CallKey): readonly CallKey[] | undefined => (now.invalidates?.has(key) === true ? undefined : now.judging(key));
+  const isMade = madeByResume(state, isReused, judging);
   const left = new Map<CallKey, ResumeEstimate['unresolved'][number]>();
   let [kept, reusable] = [0, 0];
   for (const [key, call] of state.unresolved) {
@@ -60,7 +68,7 @@ export function estimateResume(
     if (isKept) kept += 1;
     if (!isMade(key)) continue;
     if (isReused(key, undefined)) reusable += 1;
-    else left.set(key, state.unjudged.has(key) && now.invalidates?.has(key) !== true ? { ...call, why: 'unjudged' } : call);
+    else left.set(key, judging(key) ? { ...call, why: 'unjudged' } : call);
   }
   for (const [key, had] of state.resolved) {
     const isKept = now.has(key, had);
@@ -89,8 +97,15 @@ export function estimateResume(
   return { reused: reusable + recorded, kept: kept + recorded, unresolved, notStarted, isPart, ...time, ...cost };
 }
 
-/** Returns whether a resume makes a call that the run made: not one that is inside calls alone whose results it reuses. */
-function madeByResume({ within, resolved }: PostMortem, isReused: RecordedNow['has']): (key: CallKey) => boolean {
+/**
+ * Returns whether a resume makes a call that the run made: not one that is inside calls alone whose results it reuses, or has guards judge,
+ * but for the calls that these guards make.
+ */
+function madeByResume(
+  { within, resolved }: PostMortem,
+  isReused: RecordedNow['has'],
+  judging: RecordedNow['judging'],
+): (key: CallKey) => boolean {
   const made = new Map<CallKey, boolean>();
   const isMade = (key: CallKey): boolean => {
     const around = within.get(key);
@@ -98,7 +113,10 @@ function madeByResume({ within, resolved }: PostMortem, isReused: RecordedNow['h
     const known = made.get(key);
     if (known !== undefined) return known;
     made.set(key, false); // a call that is inside itself is made by none
-    const result = [...around].some((outer) => !isReused(outer, resolved.get(outer)) && isMade(outer));
+    const result = [...around].some((outer) => {
+      if (isReused(outer, resolved.get(outer)) || !isMade(outer)) return false;
+      return judging(outer)?.includes(key) ?? true;
+    });
     made.set(key, result);
     return result;
   };

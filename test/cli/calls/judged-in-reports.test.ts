@@ -112,6 +112,44 @@ it('is named apart by the post-mortem of a run that was killed while it judged i
   });
 });
 
+it('is not executed for a resume, and nothing inside it: the post-mortem counts what its guards do', async () => {
+  const outer = 'exe llm @outer(n) = [ => @draft(@n) ]\n';
+  const { run, journal, json } = await project(`${GUARDED.replace('after @draft', 'after @outer')}${outer}show @outer("a")\n`);
+  await run('--checkpoint');
+  expect(await json('journal', 'postmortem', 'latest')).toMatchObject({
+    resume: {
+      reused: 0,
+      unresolved: [
+        { fn: 'outer', why: 'unjudged' },
+        { fn: 'judge', why: 'failed' },
+      ],
+    },
+  });
+  expect((await journal('postmortem', 'latest')).stdout).toContain(
+    'Resuming reuses 0 results, has guards judge 1 received result, and makes at least 1 call:\n  1 again (1 failed)\n',
+  );
+});
+
+it('is judged again for an execution that the guards requested and that failed, and that has its price', async () => {
+  const again = GUARDED.replace('=> deny "bad"', '=> retry "again"').replace('const verdict', 'mlld.usage({ costUsd: 1 }); const verdict');
+  const broken = again.replace('mlld.usage(', 'if (require("fs").existsSync("paid")) mlld.fail("quota", "used up"); mlld.usage(');
+  const once = broken.replace('return "D:" + n', 'require("fs").writeFileSync("paid", ""); return "D:" + n');
+  const { run, judgeAs, json } = await project(once + 'show @draft("a")\n');
+  judgeAs('no');
+  expect(await run('--checkpoint')).toMatchObject({ status: 5 });
+  const [plan, report] = [await json('job.mld', '--resume', '--plan'), await json('journal', 'postmortem', 'latest')];
+  expect(plan).toMatchObject({ estimate: { calls: 1, costUsd: 2 } });
+  expect(report).toMatchObject({
+    resume: {
+      unresolved: [
+        { fn: 'draft', why: 'unjudged' },
+        { fn: 'draft', why: 'failed' },
+      ],
+      costUsd: 2,
+    },
+  });
+});
+
 it('is named with the reason where no guard can judge it any more', async () => {
   const { cwd, run, judgeAs, json, journal } = await project(GUARDED + 'show @draft("a")\n');
   await run('--checkpoint');
