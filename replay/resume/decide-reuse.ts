@@ -170,7 +170,7 @@ const UNEDITED_PLAN: PlannedEdit = { ...UNEDITED, edited: false, forwards: false
 
 /** Compares with the definition of this name that is nearest to the one that the result was made with. */
 function editOf(key: CallKey, { fn, fingerprint }: UsableEntry, { current, before, forks, latest }: ReuseFacts): PlannedEdit {
-  const isInGuard = IN_GUARD.test(latest?.calls.get(key)?.last.op ?? '');
+  const isInGuard = IN_GUARD.test(latest?.calls.get(key)?.starts.at(-1)?.op ?? '');
   const now = (current.get(fn) ?? []).map((definition) => (isInGuard ? withoutInterceptors(definition) : definition));
   if (fingerprint === undefined || now.length === 0 || now.some((definition) => definition.fingerprint === fingerprint))
     return UNEDITED_PLAN;

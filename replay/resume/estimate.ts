@@ -1,6 +1,6 @@
 /** Estimates the calls, the time and the cost of the next run, if it makes the same calls as the last one. */
 import { addUsd } from '../../journal/facts/add-usd.js';
-import type { CallKey, OpPath, Seq } from '../../journal/ids.js';
+import type { CallKey } from '../../journal/ids.js';
 import { concurrencyOf, wallTime, type CallConcurrency } from '../fold/call-concurrency.js';
 import { quantile, sorted } from '../fold/quantile.js';
 import { endedCalls } from './calls-behind.js';
@@ -104,16 +104,14 @@ export function estimateOf({ latest, now, predicted, earlierCosts, aheadInLoops,
     const known = now.get(key);
     const fn = known?.fn ?? last.get(key)?.fn;
     if (fn === undefined || known?.isReused === true) continue;
-    const end = last.get(key)?.ended;
-    if (end) ended.add(end.op, end.seq);
+    for (const { op, seq } of last.get(key)?.ends ?? []) ended.add(op, seq);
     isResultMissing ||= known?.hasResult !== true;
     if (known?.isUnjudged) continue;
     executes.push(fn);
     addTime(known?.elapsedMs ?? means.get(fn));
   }
-  const isBehind = (place: { readonly op: OpPath; readonly seq: Seq } | undefined): boolean =>
-    place !== undefined && ended.isBehind(place.op, place.seq);
-  const later = new Set([...predicted].filter((key) => now.get(key)?.isReused === true && isBehind(last.get(key)?.last)));
+  const isBehind = (key: CallKey): boolean => last.get(key)?.starts.some(({ op, seq }) => ended.isBehind(op, seq)) === true;
+  const later = new Set([...predicted].filter((key) => now.get(key)?.isReused === true && isBehind(key)));
   const before = predictedBefore(
     predicted,
     (key) => last.has(key),

@@ -13,10 +13,10 @@ interface CallThen {
   readonly fn: string;
   /** First argument as text. */
   readonly preview: string | undefined;
-  /** The last event that started or reused it, and its place. */
-  last: CallPlace;
-  /** The first event that ended it. */
-  ended: CallPlace | undefined;
+  /** The events that started or reused it, the first one at each place of an equal call. */
+  readonly starts: CallPlace[];
+  /** The events that ended it, likewise. */
+  readonly ends: CallPlace[];
   /** Its last execution was denied by a guard. */
   isDenied: boolean;
 }
@@ -100,13 +100,18 @@ function noteStart(
   preview: string | undefined,
 ): void {
   const known = calls.get(key);
-  if (known === undefined) calls.set(key, { fn, preview, last: { seq, op }, ended: undefined, isDenied: false });
-  else known.last = { seq, op };
+  if (known === undefined) calls.set(key, { fn, preview, starts: [{ seq, op }], ends: [], isDenied: false });
+  else notePlace(known.starts, { seq, op });
 }
 
 function noteEnd({ calls }: LatestRun, { key, seq, op }: { readonly key: CallKey } & CallPlace): void {
   const known = calls.get(key);
-  if (known !== undefined) known.ended ??= { seq, op };
+  if (known !== undefined) notePlace(known.ends, { seq, op });
+}
+
+/** Further attempts of a call are at its place. */
+function notePlace(places: CallPlace[], place: CallPlace): void {
+  if (places.at(-1)?.op !== place.op) places.push(place);
 }
 
 /** Only loops of scripts count: code in another language may hand over values between what runs side by side. */

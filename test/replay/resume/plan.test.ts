@@ -122,6 +122,35 @@ describe('a plan', () => {
     expect(planned('beside', 'behind', 'before', 'first')).toMatchObject({ again: 4, later: 0 });
   });
 
+  it('knows every place of a call that was made several times', () => {
+    const item = (n: number, ask: Parameters<typeof call>[2], use: Parameters<typeof call>[2]): Fact[] => {
+      const path = `main/for#0[${n}]`;
+      const calls = [...call(`${path}/ask#0`, 'same', ask), ...call(`${path}/use#0`, 'made of it', { fn: 'use', ...use })];
+      return inside(path, { kind: 'for:iteration' }, calls);
+    };
+    const reused = { outcome: 'reused' } as const;
+    const [one, two] = [item(0, {}, {}), item(1, reused, reused)];
+    const loop = inside('main/for#0', { kind: 'for', total: 2 }, [
+      ...one.slice(0, 1),
+      ...two.slice(0, 1),
+      ...one.slice(1),
+      ...two.slice(1),
+    ]);
+    const again = { invalidatedKeys: new Set([callKeyOf('same')]) };
+    const estimate = (...made: Fact[][]) => planRun(facts(run(runRef(1), ...made), again)).estimate;
+    expect(estimate(loop)).toMatchObject({ calls: 1, isPart: true });
+    const elsewhere = inside('main/for#0', { kind: 'for', total: 2 }, [
+      ...one.slice(0, 1),
+      ...two.slice(0, 1),
+      ...call('main/for#0[0]/ask#0', 'same'),
+      ...one.slice(-1),
+      ...two.slice(-1),
+    ]);
+    expect(estimate(elsewhere)).toMatchObject({ isPart: false });
+    const behind = [call('main/ask#0', 'same', reused), call('main/use#0', 'other', { fn: 'use' })];
+    expect(estimate(elsewhere, ...behind)).toMatchObject({ calls: 1, isPart: true });
+  });
+
   it('takes no iteration that ran beside others for one that came after them', () => {
     const item = (n: number): Fact[] => {
       const path = `main/for#0[${n}]`;
