@@ -7,6 +7,7 @@ import type { Frame } from '../../runtime/frame.js';
 import { perform } from '../../operation/perform.js';
 import { concealed } from '../../runtime/secrets/secret-registry.js';
 import { exceedingOutput } from '../../world/process/output.js';
+import { WorldError } from '../../world/world.js';
 import type { Stage } from '../stage/stage.js';
 import { artifactsOf } from '../stage/artifacts.js';
 import type { Handler } from '../handlers/handler.js';
@@ -102,9 +103,11 @@ async function handled(handler: Handler, stage: Stage): Promise<StageOutcome> {
     if (report?.status !== 'fail' && report?.status !== 'retry') throw error;
     return mergeStatusReport(outcomeOf('fail', { context_updates: error.updates, failure_reason: error.message }), report);
   }
-  // The time limit passed while the program was ending by itself.
-  if (stage.signal.aborted && !handler.endsWithItsStages)
+  // The run was ended, or the time limit passed, while the program was ending by itself.
+  if (stage.signal.aborted && !handler.endsWithItsStages) {
+    if (stage.frame.run.signal.aborted) throw new WorldError('INTERRUPTED', 'interrupted: its stage was ended');
     throw new StageError('transient', 'the stage was ended by its time limit', own?.context_updates);
+  }
   const report = handler.mayReport ? await readStatusReport(stage, stage.frame) : undefined;
   return own ? mergeStatusReport(own, report) : (report ?? missingReport(stage));
 }

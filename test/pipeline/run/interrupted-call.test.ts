@@ -43,7 +43,8 @@ it.each([
   writeFileSync(path.join(bin, 'claude'), MODEL(ending), { mode: 0o755 });
   const own = { backend: 'claude', environment: { PATH: `${bin}:${process.env['PATH']}` } };
   const stopping = new AbortController();
-  const begun = shop.begin({ ...own, signal: stopping.signal });
+  const events: JournalEvent[] = [];
+  const begun = shop.begin({ ...own, signal: stopping.signal, onEvent: (event) => void events.push(event) });
   await expect.poll(() => existsSync(path.join(shop.folder, 'asked')), { timeout: 20_000 }).toBe(true);
   stopping.abort('SIGINT');
   const ended = await begun;
@@ -51,6 +52,8 @@ it.each([
     status: 'interrupted',
     calls: asked === 'asked\n' ? { executed: 1 } : { failedByClass: { interrupted: 1 } },
   });
+  const ends = events.flatMap((event) => (event.type === 'op.finished' && event.outcome === 'failed' ? [event.message] : []));
+  expect(new Set(ends)).toEqual(new Set(['interrupted: its stage was ended']));
   shop.write('go', '');
   const { report, checkpoint } = await shop.run({ ...own, resume: '' });
   expect(report.status).toBe('completed');
