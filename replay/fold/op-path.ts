@@ -19,6 +19,11 @@ export function nameIn(op: OpPath): string {
   return op.slice(op.lastIndexOf('/') + 1, ordinal < 0 ? undefined : ordinal);
 }
 
+/** No guard and no hook holds for what a guard does. */
+export function isInGuard(op: OpPath): boolean {
+  return op.includes('/guard:');
+}
+
 /** A loop and the number of one of its iterations, `for#0[3]`, or `for#0[w1][3]` with a window between; undefined for anything else. */
 export function iterationOf(op: OpPath): { readonly loop: OpPath; readonly index: number } | undefined {
   if (!op.endsWith(']')) return undefined;

@@ -1,6 +1,7 @@
 /** Folds the definitions of the functions whose results are recorded, and compares two definitions of one function. */
 import type { DefinitionPart } from '../../journal/event.js';
-import type { Fingerprint } from '../../journal/ids.js';
+import type { Fingerprint, OpPath } from '../../journal/ids.js';
+import { isInGuard } from '../fold/op-path.js';
 import type { Projection } from '../fold/projection.js';
 
 export type Parts = readonly DefinitionPart[];
@@ -109,23 +110,31 @@ export interface Edit {
 
 export const UNEDITED: Edit = { definition: false, interceptors: false, changes: [] };
 
-/** `recorded` finds a definition wherever it was recorded. */
+/** `recorded` finds a definition wherever it was recorded; `op` is the call that has the definition `now`. */
 export function editBetween(
   before: Fingerprint | undefined,
   now: Fingerprint | undefined,
-  recorded: (fingerprint: Fingerprint) => RecordedDefinition | undefined,
+  { recorded, op }: { readonly recorded: (fingerprint: Fingerprint) => RecordedDefinition | undefined; readonly op: OpPath },
 ): Edit {
   if (before === undefined || now === undefined || before === now) return UNEDITED;
   const [then, current] = [recorded(before), recorded(now)];
   const changes = definitionChanges(then, current);
-  const interceptors = changes.some(isInterceptor);
-  if (changes.length > 0) return { definition: changes.some((each) => !isInterceptor(each)), interceptors, changes };
+  if (changes.length > 0) return editOfChanges(changesAt(op, changes));
   // Nothing differs in what both sides recorded: it is an edit, unless an older program did not look for all that the other one names.
   const isUnknown =
     then !== undefined &&
     current !== undefined &&
     (then.interceptors !== current.interceptors || isCodeUnknown(then, current) || isBackendUnknown(then, current));
   return { definition: !isUnknown, interceptors: false, changes };
+}
+
+export function editOfChanges(changes: readonly DefinitionChange[]): Edit {
+  return { definition: changes.some((each) => !isInterceptor(each)), interceptors: changes.some(isInterceptor), changes };
+}
+
+/** Inside a guard no interceptor holds, so that the result of a call elsewhere has passed more of them than it needs, and none is gone. */
+export function changesAt(op: OpPath, changes: readonly DefinitionChange[]): readonly DefinitionChange[] {
+  return isInGuard(op) ? changes.filter((each) => !isInterceptor(each)) : changes;
 }
 
 /** Returns whether an edit makes a result a miss: any edit under `--changed ask`, only one of guards and hooks under `ask-guards`. */

@@ -1,8 +1,16 @@
 /** Looks a result up: in the fork sources first, then in the workflow's own memo. */
 import { simulates } from '../../journal/facts/simulated-definition.js';
-import { textOfRef, type CallKey, type EventRef, type Fingerprint, type RunId, type Workflow } from '../../journal/ids.js';
+import { textOfRef, type CallKey, type EventRef, type Fingerprint, type OpPath, type RunId, type Workflow } from '../../journal/ids.js';
 import type { Completeness } from './checkpoints.js';
-import { completeDefinition, editBetween, isRefused, type Definitions, type Edit, type Parts } from './definitions.js';
+import {
+  completeDefinition,
+  editBetween,
+  isRefused,
+  type Definitions,
+  type Edit,
+  type Parts,
+  type RecordedDefinition,
+} from './definitions.js';
 import { isSimulated, usableEntry, type UsableEntry, type Memo } from './memo.js';
 import type { CachePolicy } from './policy.js';
 import type { StoredResult } from './stored-result.js';
@@ -14,6 +22,7 @@ export interface ForkSource {
 }
 
 export interface CallQuery {
+  readonly op: OpPath;
   readonly key: CallKey;
   readonly fingerprint: Fingerprint;
   /** The parts of the fingerprint, with the guards and hooks that hold now. */
@@ -76,11 +85,13 @@ export function createOverlay({
       ? undefined
       : entry;
   };
-  const editOf = (entry: UsableEntry, { fingerprint, parts }: CallQuery): Edit =>
-    editBetween(entry.fingerprint, fingerprint, (each) => {
+  const editOf = (entry: UsableEntry, { op, fingerprint, parts }: CallQuery): Edit => {
+    const recorded = (each: Fingerprint): RecordedDefinition | undefined => {
       if (each === fingerprint) return completeDefinition(parts);
       return definitions.get(each) ?? forks.find((fork) => fork.definitions.has(each))?.definitions.get(each);
-    });
+    };
+    return editBetween(entry.fingerprint, fingerprint, { recorded, op });
+  };
   const mayReuse = (entry: UsableEntry, edit: Edit, policy: CachePolicy, nowMs: number): boolean =>
     isCurrent(entry, policy, nowMs, complete) && (changed === 'serve' || !isRefused(edit, changed));
   const ownHit = (entry: UsableEntry, edit: Edit, policy: CachePolicy, nowMs: number): OverlayHit | undefined => {

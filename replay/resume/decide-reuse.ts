@@ -2,10 +2,13 @@
  * Decides for a call of prior runs whether a run would reuse its result, and if not, why: by the flags, the checkpoints, and the
  * definitions as the script has them now.
  */
-import type { CallKey, Fingerprint } from '../../journal/ids.js';
+import type { CallKey, Fingerprint, OpPath } from '../../journal/ids.js';
+import { isInGuard } from '../fold/op-path.js';
 import {
+  changesAt,
   completeDefinition,
   definitionChanges,
+  editOfChanges,
   isInterceptor,
   isRefused,
   UNEDITED,
@@ -170,34 +173,23 @@ const UNEDITED_PLAN: PlannedEdit = { ...UNEDITED, edited: false, forwards: false
 
 /** Compares with the definition of this name that is nearest to the one that the result was made with. */
 function editOf(key: CallKey, { fn, fingerprint }: UsableEntry, { current, before, forks, latest }: ReuseFacts): PlannedEdit {
-  const isInGuard = IN_GUARD.test(latest?.calls.get(key)?.starts.at(-1)?.op ?? '');
-  const now = (current.get(fn) ?? []).map((definition) => (isInGuard ? withoutInterceptors(definition) : definition));
+  const now = current.get(fn) ?? [];
   if (fingerprint === undefined || now.length === 0 || now.some((definition) => definition.fingerprint === fingerprint))
     return UNEDITED_PLAN;
   const recorded =
     before.definitions.get(fingerprint) ?? forks.find(({ definitions }) => definitions.has(fingerprint))?.definitions.get(fingerprint);
-  const edits = now.map((definition) => editAgainst(recorded, definition));
+  const places = (latest?.calls.get(key)?.starts ?? []).map(({ op }) => op);
+  const place = places.find((op) => !isInGuard(op)) ?? places[0]; // most holds for a call that no guard makes
+  const edits = now.map((definition) => editAgainst(recorded, definition, place));
   return edits.reduce((nearest, edit) =>
     edit.edited && (!nearest.edited || nearest.changes.length <= edit.changes.length) ? nearest : edit,
   );
 }
 
-/** The path of what a guard does. No guard and no hook holds there. */
-const IN_GUARD = /\/guard:/;
-
-interface DefinitionHere extends Omit<CurrentDefinition, 'fingerprint'> {
-  /** Undefined where it is not that of the calls elsewhere. */
-  readonly fingerprint: Fingerprint | undefined;
-}
-
-function withoutInterceptors(definition: CurrentDefinition): DefinitionHere {
-  const parts = definition.parts.filter((part) => !isInterceptor(part));
-  return parts.length === definition.parts.length ? definition : { ...definition, parts, fingerprint: undefined };
-}
-
 function editAgainst(
   recorded: RecordedDefinition | undefined,
-  { parts, unknown, guardsByLabel, forwards }: Omit<CurrentDefinition, 'fingerprint'>,
+  { parts, unknown, guardsByLabel, forwards }: CurrentDefinition,
+  place: OpPath | undefined,
 ): PlannedEdit {
   if (recorded === undefined) {
     const isKnown = unknown.length === 0;
@@ -206,15 +198,14 @@ function editAgainst(
   // A name whose value is unknown may be a function, with everything behind it: then nothing can be compared.
   if (recorded.parts.some(({ kind, name }) => kind !== 'variable' && !isInterceptor({ kind }) && unknown.includes(name)))
     return UNEDITED_PLAN;
-  const changes = definitionChanges(recorded, completeDefinition(parts)).filter(({ kind, name, how }) => {
+  const all = definitionChanges(recorded, completeDefinition(parts));
+  const changes = (place === undefined ? all : changesAt(place, all)).filter(({ kind, name, how }) => {
     if (kind === 'guard') return how === 'changed' || !guardsByLabel.includes(name);
     return kind !== 'variable' || !unknown.includes(name);
   });
   return {
-    definition: changes.some((change) => !isInterceptor(change)),
-    interceptors: changes.some(isInterceptor),
+    ...editOfChanges(changes),
     edited: changes.length > 0,
     forwards: forwards && changes.some(({ kind }) => kind === 'body' || kind === 'variable'),
-    changes,
   };
 }

@@ -188,10 +188,10 @@ function noteEarlier({ earlier }: Explanation, fn: string, op: OpPath, key: Call
 }
 
 function reused(state: Explanation, event: EventOf<'call.reused'>, forkSources: readonly ForkSource[]): void {
-  const { key, op, seq, fn, from, fingerprint, worker, workerHost } = event;
+  const { key, op, seq, fn, from, worker, workerHost } = event;
   const sources = from.workflow === undefined ? [state.index] : forkSources.filter(({ workflow }) => workflow === from.workflow);
   const known = sources.map(({ memo }) => memo.entries.get(key)).find((question) => isFrom(question?.result, from));
-  const edit = editSince(known?.fingerprint, fingerprint, state.index, forkSources);
+  const edit = editSince(known?.fingerprint, event, state.index, forkSources);
   const at = { ...(worker !== undefined && { worker }), ...(workerHost !== undefined && { workerHost }) };
   const hit: Hit = { from, ...at, edited: edit.definition || edit.interceptors, changes: edit.changes };
   const preview = event.preview ?? known?.preview;

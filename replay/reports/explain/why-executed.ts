@@ -1,8 +1,8 @@
 /** Finds the reason for which a call was executed, from what was recorded before it. EXPLAIN-1 to 5 are in `explain.ts`. */
 import type { EventOf } from '../../../journal/event.js';
 import type { CacheFlags } from '../../../journal/facts/run-event.js';
-import type { CallKey, EventRef, Fingerprint, RunId, Workflow } from '../../../journal/ids.js';
-import { editBetween, isRefused, type Edit } from '../../memo/definitions.js';
+import type { CallKey, EventRef, Fingerprint, OpPath, RunId, Workflow } from '../../../journal/ids.js';
+import { editBetween, isRefused, type Edit, type RecordedDefinition } from '../../memo/definitions.js';
 import { isSimulated, usableEntry, type Memo, type UsableEntry } from '../../memo/memo.js';
 import { editOfWaiting, unjudgedEntry, type ForkSource } from '../../memo/overlay.js';
 import { cachePolicy, type ResumeMode, type Scope } from '../../memo/policy.js';
@@ -66,7 +66,7 @@ function whyNotServed(
   const isInside = INSIDE.test(event.op);
   const isEarlier = answer.ref.run !== known.current;
   if (isInside && !isEarlier) return known.replaced.get(event.key) ?? { why: 'inside', ...where }; // EXPLAIN-5
-  const edit = editSince(entry.fingerprint, event.fingerprint, known.index, forkSources);
+  const edit = editSince(entry.fingerprint, event, known.index, forkSources);
   const notReused = whyPassedOver(event, where) ?? whyNotReused(known, event, entry, isOwn, edit);
   if (notReused !== undefined) return notReused;
   if (isInside) return { why: 'inside', ...where };
@@ -85,7 +85,7 @@ function whyNotJudged(
   const passedOver = whyPassedOver(event, where);
   if (passedOver !== undefined || where.run === known.current) return passedOver;
   if (isSimulatedResult(known, event, entry, forkSources)) return { why: 'simulated', ...where };
-  const edit = editOfWaiting(editSince(entry.fingerprint, event.fingerprint, known.index, forkSources));
+  const edit = editOfWaiting(editSince(entry.fingerprint, event, known.index, forkSources));
   return whyNotReused(known, event, entry, true, edit);
 }
 
@@ -126,15 +126,11 @@ function whyNotReused(
 /** A fingerprint names its definition, whichever run recorded it. */
 export function editSince(
   before: Fingerprint | undefined,
-  now: Fingerprint | undefined,
+  { fingerprint: now, op }: { readonly fingerprint?: Fingerprint; readonly op: OpPath },
   { definitions }: Index,
   forkSources: readonly ForkSource[],
 ): Edit {
-  return editBetween(
-    before,
-    now,
-    (fingerprint) =>
-      definitions.get(fingerprint) ??
-      forkSources.find((forkSource) => forkSource.definitions.has(fingerprint))?.definitions.get(fingerprint),
-  );
+  const recorded = (fingerprint: Fingerprint): RecordedDefinition | undefined =>
+    definitions.get(fingerprint) ?? forkSources.find((forkSource) => forkSource.definitions.has(fingerprint))?.definitions.get(fingerprint);
+  return editBetween(before, now, { recorded, op });
 }

@@ -125,6 +125,23 @@ show @judge("outside")
     expect(await calls()).toEqual(['draft executed', 'judge reused', 'judge reused']);
   });
 
+  it('is not taken away for a call that a guard makes as well, and that was made elsewhere', async () => {
+    const { cwd, run, calls } = await project(`exe llm @judge(t) = js { return "ok " + t }
+exe llm @draft(n) = js { return "D:" + n }
+guard @strict after @judge = when [ @output == "never" => deny "a"; * => allow ]
+guard @check after @draft = when [ @judge("both") == "no" => deny "bad"; * => allow ]
+show @judge("both")
+show @draft("a")
+`);
+    const first = await run('--checkpoint');
+    expect(first.stderr).not.toContain('guard @strict');
+    expect(await calls()).toEqual(['judge executed', 'draft executed', 'judge reused']);
+    expect((await callCli(['journal', 'explain', 'job'], { cwd })).stdout).not.toContain('guard @strict');
+    const plan = await run('--changed', 'ask-guards', '--plan');
+    expect(plan.stdout).toContain('@judge: 1 reused\n');
+    expect(plan.stdout).not.toContain('guard @strict');
+  });
+
   it('is named by a plan and by an explanation', async () => {
     const { cwd, run, edit } = await project(CALLS);
     await run('--checkpoint');

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { DefinitionPart, Fact } from '../../../journal/event.js';
-import type { Fingerprint } from '../../../journal/ids.js';
+import { opPath, type Fingerprint } from '../../../journal/ids.js';
 import {
   completeDefinition,
   definitionChanges,
@@ -67,6 +67,8 @@ describe('what changed in a definition', () => {
   });
 });
 
+const at = (of: (fingerprint: Fingerprint) => RecordedDefinition, op = opPath('main/ask#0')) => ({ recorded: of, op });
+
 describe('guards and hooks of a definition', () => {
   const guard = (digest: string): DefinitionPart => ({ kind: 'guard', name: '@quality', digest });
   const [bare, old, guarded, stricter] = [
@@ -76,7 +78,11 @@ describe('guards and hooks of a definition', () => {
     recorded([BODY, guard('2')]),
   ];
   const edit = (before: RecordedDefinition, now: RecordedDefinition) =>
-    editBetween('before' as Fingerprint, 'now' as Fingerprint, (fingerprint) => (fingerprint === 'now' ? now : before));
+    editBetween(
+      'before' as Fingerprint,
+      'now' as Fingerprint,
+      at((fingerprint) => (fingerprint === 'now' ? now : before)),
+    );
 
   it.each([
     ['guard @quality was added', bare, guarded],
@@ -93,6 +99,17 @@ describe('guards and hooks of a definition', () => {
     expect(edit(recorded([{ ...BODY, digest: 'b' }], false), guarded)).toMatchObject({ definition: true, interceptors: false });
   });
 
+  it('do not hold for what a guard does: a result that has passed one is none the worse there', () => {
+    const inGuard = (before: RecordedDefinition, now: RecordedDefinition) =>
+      editBetween(
+        'before' as Fingerprint,
+        'now' as Fingerprint,
+        at((each) => (each === 'now' ? now : before), opPath('main/draft#0/guard:check#0/ask#0')),
+      );
+    expect(inGuard(guarded, bare)).toEqual(UNEDITED);
+    expect(inGuard(recorded([{ ...BODY, digest: 'b' }, guard('1')]), bare)).toMatchObject({ definition: true, interceptors: false });
+  });
+
   it('are what `ask-guards` asks for, and nothing else is', () => {
     const edited = edit(recorded([{ ...BODY, digest: 'b' }]), bare);
     expect([isRefused(edit(bare, guarded), 'ask-guards'), isRefused(edited, 'ask-guards')]).toEqual([true, false]);
@@ -105,7 +122,11 @@ describe('what code lists and is given', () => {
   const listed: DefinitionPart = { ...model('opus'), inCode: true };
   const older: RecordedDefinition = { parts: [BODY], interceptors: true };
   const edit = (before: RecordedDefinition, now: RecordedDefinition) =>
-    editBetween('before' as Fingerprint, 'now' as Fingerprint, (fingerprint) => (fingerprint === 'now' ? now : before));
+    editBetween(
+      'before' as Fingerprint,
+      'now' as Fingerprint,
+      at((fingerprint) => (fingerprint === 'now' ? now : before)),
+    );
 
   it('counts like all other parts', () => {
     expect(sentences([BODY, { ...model('sonnet'), inCode: true }], [BODY, listed])).toEqual(['@model was sonnet, is opus']);
@@ -138,7 +159,11 @@ describe('the function that is a backend', () => {
   const backend = (digest: string): DefinitionPart => ({ kind: 'function', name: 'ask', digest, inBackend: true });
   const guard: DefinitionPart = { kind: 'guard', name: '@short', digest: 'g' };
   const edit = (before: readonly DefinitionPart[], now: readonly DefinitionPart[]) =>
-    editBetween('before' as Fingerprint, 'now' as Fingerprint, (each) => recorded(each === 'now' ? now : before));
+    editBetween(
+      'before' as Fingerprint,
+      'now' as Fingerprint,
+      at((each) => recorded(each === 'now' ? now : before)),
+    );
 
   it('counts like other parts, apart from settings of the same name', () => {
     expect(edit([BODY, backend('a')], [BODY, backend('b')])).toMatchObject({ definition: true, interceptors: false });

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { Fact } from '../../../journal/event.js';
-import { workflowOf, type Fingerprint } from '../../../journal/ids.js';
+import { opPath, workflowOf, type Fingerprint } from '../../../journal/ids.js';
 import { memo } from '../../../replay/memo/memo.js';
 import { createOverlay, type Overlay } from '../../../replay/memo/overlay.js';
 import type { CachePolicy } from '../../../replay/memo/policy.js';
@@ -10,7 +10,7 @@ import { call, FINGERPRINT, callKeyOf, run, runRef } from '../../support/written
 const COLLECT = workflowOf('collect.mld');
 const ALL: CachePolicy = { records: true, reuses: 'all' };
 const ENDED_MS = Date.parse('2026-01-01T00:00:03.000Z');
-const EBB = { key: callKeyOf('ebb'), fingerprint: FINGERPRINT, parts: [] };
+const EBB = { key: callKeyOf('ebb'), fingerprint: FINGERPRINT, op: opPath('main/ask#0'), parts: [] };
 
 /** Called with "ebb" in run 1 and with "flow" in run 2, the present one; a fork source has "ebb" and "slack". */
 function answers(

@@ -2,6 +2,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { Fact, JournalEvent } from '../../../journal/event.js';
+import { opPath } from '../../../journal/ids.js';
 import { openMemoryStore } from '../../../journal/storage/memory-store.js';
 import { auditTrail } from '../../../replay/reports/audit/audit.js';
 import { checkpoints } from '../../../replay/memo/checkpoints.js';
@@ -243,7 +244,11 @@ describe('a fork', () => {
         for (const { event, place } of run) {
           memo.apply(own, event, place);
           if (!('key' in event)) continue;
-          const known = answers.lookup({ key: event.key, fingerprint: FINGERPRINT, parts: [] }, { records: true, reuses: 'all' }, 0);
+          const known = answers.lookup(
+            { key: event.key, fingerprint: FINGERPRINT, op: opPath('main/ask#0'), parts: [] },
+            { records: true, reuses: 'all' },
+            0,
+          );
           if (own.refused.has(event.key)) expect(known?.forkSource).toBeUndefined();
           else if (usableEntry(source, event.key) !== undefined) expect(known?.forkSource).toBe(JOB);
         }

@@ -184,8 +184,8 @@ export function createRunCache(sources: CacheSources): RunCache {
     overlay.decline(result);
     team?.decline(result);
   };
-  const candidate = (key: CallKey, { definition: { fingerprint, parts } }: CacheQuery): Candidate | undefined => {
-    const hit = overlay.lookup({ key, fingerprint, parts }, policy, nowMs()) ?? (policy.reuses === 'all' ? team?.find(key) : undefined);
+  const candidate = (key: CallKey, { op, definition: { fingerprint, parts } }: CacheQuery): Candidate | undefined => {
+    const hit = overlay.lookup({ op, key, fingerprint, parts }, policy, nowMs()) ?? (policy.reuses === 'all' ? team?.find(key) : undefined);
     return hit && { key, hit };
   };
   const next = (query: CacheQuery): Candidate | undefined => {
@@ -194,9 +194,9 @@ export function createRunCache(sources: CacheSources): RunCache {
     return secrets === undefined ? plain : preferred(plain, candidate(secrets.callKey(query.key), query));
   };
 
-  const unjudgedHit = ({ key: plain, definition }: CacheQuery): Candidate | undefined => {
+  const unjudgedHit = ({ op, key: plain, definition }: CacheQuery): Candidate | undefined => {
     for (const key of [plain, knownSecrets()?.callKey(plain)]) {
-      const hit = key && overlay.unjudged({ key, ...definition }, policy, nowMs());
+      const hit = key && overlay.unjudged({ op, key, ...definition }, policy, nowMs());
       if (hit) return { key, hit };
     }
     return undefined;
@@ -285,7 +285,7 @@ export function createRunCache(sources: CacheSources): RunCache {
       received.used?.();
       const { key } = received;
       const { fingerprint, parts } = definition;
-      const hit = overlay.lookup({ key, fingerprint, parts, received }, policy, nowMs());
+      const hit = overlay.lookup({ op, key, fingerprint, parts, received }, policy, nowMs());
       const read = hit && (await readableResult(sources, key, hit.entry));
       if (hit && !read) await warnDeclined([hit], 'the call is executed again');
       return hit && read && hitOf({ key, hit }, read);
