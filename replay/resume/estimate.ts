@@ -1,6 +1,6 @@
 /** Estimates the calls, the time and the cost of the next run, if it makes the same calls as the last one. */
 import { addUsd } from '../../journal/facts/add-usd.js';
-import type { CallKey } from '../../journal/ids.js';
+import type { CallKey, RunId } from '../../journal/ids.js';
 import { concurrencyOf, wallTime, type CallConcurrency } from '../fold/call-concurrency.js';
 import { quantile, sorted } from '../fold/quantile.js';
 import { endedCalls } from './calls-behind.js';
@@ -10,8 +10,10 @@ import { notPredicted, predictedBefore } from './not-executed.js';
 
 export interface Estimate {
   readonly calls: number;
-  /** Calls among them that the last run had not started, as far as its unfinished loops tell. */
+  /** Calls among them that the last run had not started, as far as its unfinished loops or an earlier complete run tell. */
   readonly notStarted: number;
+  /** That complete run, where it tells of more of them than the loops do. */
+  readonly notStartedAsIn: RunId | null;
   /**
    * Calls may follow that are not counted: the last run did not reach its end, or a call has no result yet, or one is reused that came
    * after a call which is executed now, and not in another iteration of a parallel loop. A journal does not say what a script makes of a
@@ -73,15 +75,22 @@ interface EstimateFacts {
   readonly earlierCosts: CostsByFunction;
   /** An edited function is executed that makes calls: it may make others now. */
   readonly editsCallers?: boolean;
-  /** Calls that the unfinished loops of the last run had ahead, by function. */
-  readonly aheadInLoops: ReadonlyMap<string, number>;
+  readonly ahead: CallsAhead;
+}
+
+/** Calls that the last run had ahead and that nothing predicts by their keys, by function. */
+export interface CallsAhead {
+  /** Those of its unfinished loops. */
+  readonly inLoops: ReadonlyMap<string, number>;
+  /** The number that the last complete run had made and no run since a reset: `--fresh` forgets which calls these were. */
+  readonly beforeReset?: { readonly run: RunId; readonly calls: ReadonlyMap<string, number> } | undefined;
 }
 
 /**
  * `executes`: the functions of the calls, in their order; `notExecuted`: the part that the last run did not execute because of others;
  * `later`: reused results of calls that the last run made when it had the result of a call that is executed now.
  */
-export function estimateOf({ latest, now, predicted, earlierCosts, aheadInLoops, editsCallers = false }: EstimateFacts): {
+export function estimateOf({ latest, now, predicted, earlierCosts, ahead, editsCallers = false }: EstimateFacts): {
   readonly estimate: Estimate;
   readonly executes: readonly string[];
   readonly notExecuted: readonly string[];
@@ -118,10 +127,12 @@ export function estimateOf({ latest, now, predicted, earlierCosts, aheadInLoops,
     (key) => now.get(key)?.fn,
   );
   const notExecuted = notPredicted(latest.notExecuted.values(), before);
+  const { inLoops, beforeReset } = ahead;
+  const madeThen = (fn: string): number => beforeReset?.calls.get(fn) ?? 0;
   // Those that an earlier run made are predicted by their keys already.
-  const notStarted = [...aheadInLoops].flatMap(([fn, calls]) =>
-    new Array<string>(Math.max(0, Math.round(calls) - (before.get(fn) ?? 0))).fill(fn),
-  );
+  const leftInLoops = (fn: string): number => Math.max(0, Math.round(inLoops.get(fn) ?? 0) - (before.get(fn) ?? 0));
+  const functionsAhead = [...new Set([...inLoops.keys(), ...(beforeReset?.calls.keys() ?? [])])];
+  const notStarted = functionsAhead.flatMap((fn) => new Array<string>(Math.max(leftInLoops(fn), madeThen(fn))).fill(fn));
   for (const fn of [...notExecuted, ...notStarted]) addTime(means.get(fn));
   executes.push(...notExecuted, ...notStarted);
   const prices = pricesOf(executes, [costsOfResults(now.values()), latest.costs.usd, earlierCosts]);
@@ -131,6 +142,7 @@ export function estimateOf({ latest, now, predicted, earlierCosts, aheadInLoops,
   const estimate = {
     calls: executes.length,
     notStarted: notStarted.length,
+    notStartedAsIn: functionsAhead.some((fn) => madeThen(fn) > leftInLoops(fn)) ? (beforeReset?.run ?? null) : null,
     isPart: !latest.isCompleted || isResultMissing || editsCallers || later.size + notExecuted.length > 0,
     durationMs: isUntimed ? null : wallTime(callsMs, longestMs, concurrencyOf(measured)),
     callsMs: isUntimed ? null : Math.round(callsMs),

@@ -8,7 +8,7 @@ import { isSameChange, type DefinitionChange } from '../memo/definitions.js';
 import type { MemoEntry } from '../memo/memo.js';
 import { savedBy } from '../memo/stored-result.js';
 import { decideJudging, decideReuse, NO_RESULT, type Decision, type ReuseFacts, type WhyNotReused } from './decide-reuse.js';
-import { estimateOf, type CallNow, type CostsByFunction, type Estimate } from './estimate.js';
+import { estimateOf, type CallNow, type CallsAhead, type CostsByFunction, type Estimate } from './estimate.js';
 import { predictCalls } from './predict-calls.js';
 
 export interface PlannedFunction {
@@ -78,13 +78,13 @@ export interface Plan {
 export interface PlanFacts extends ReuseFacts {
   /** Costs of results in runs before the last one. */
   readonly earlierCosts?: CostsByFunction;
-  /** Calls that the unfinished loops of the last run had ahead, by function. */
-  readonly aheadInLoops?: ReadonlyMap<string, number>;
+  readonly ahead?: CallsAhead;
 }
 
 /** `executes`: the functions of the calls that the estimate expects, in their order; undefined without a recorded run. */
 export type PlanWithCalls = Plan & { readonly executes: readonly string[] | undefined };
 
+const NOTHING_AHEAD: CallsAhead = { inLoops: new Map() };
 const EXAMPLES_MAX = 3;
 /** Function names of the calls that `var llm @x = sh { … }` makes. */
 const COMMANDS: ReadonlySet<string> = new Set(['cmd', 'sh', 'bash', 'js', 'node', 'py']);
@@ -188,8 +188,8 @@ export function planRun(facts: PlanFacts): PlanWithCalls {
     entry.reasons[decision.why] = (entry.reasons[decision.why] ?? 0) + 1;
     example(entry, key, preview, decision.why);
   }
-  const { latest, earlierCosts = new Map<string, never>(), aheadInLoops = new Map<string, never>() } = facts;
-  const expected = latest && estimateOf({ latest, now, predicted, earlierCosts, aheadInLoops, editsCallers });
+  const { latest, earlierCosts = new Map<string, never>(), ahead = NOTHING_AHEAD } = facts;
+  const expected = latest && estimateOf({ latest, now, predicted, earlierCosts, ahead, editsCallers });
   for (const { key, entry } of reused) if (expected?.later.has(key) === true) entry.later++;
   for (const fn of expected?.notExecuted ?? []) entryOf(fn).notExecuted++;
   const all = [...functions.values()].filter(({ usable, unresolved, notExecuted }) => usable + unresolved + notExecuted > 0);

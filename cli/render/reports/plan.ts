@@ -84,9 +84,10 @@ function beyondForks({ lastRun }: RunPlan): string {
 }
 
 export function ahead({ estimate }: Pick<RunPlan, 'estimate'>): string {
-  const calls = estimate?.notStarted ?? 0;
+  const { notStarted: calls = 0, notStartedAsIn = null } = estimate ?? {};
   if (calls === 0) return '';
-  return `; about ${calls} more ${calls === 1 ? 'was' : 'were'} not started yet (estimated from the unfinished loops of the last run)`;
+  const by = notStartedAsIn === null ? 'from the unfinished loops of the last run' : `if it makes as many calls as run ${notStartedAsIn}`;
+  return `; about ${calls} more ${calls === 1 ? 'was' : 'were'} not started yet (estimated ${by})`;
 }
 
 function functionLines(entry: PlannedFunction, plan: RunPlan, style: Style): string[] {

@@ -17,10 +17,7 @@ export interface ResumeEstimate {
   readonly unresolved: readonly { readonly fn: string; readonly preview: string | undefined; readonly why: Unresolved }[];
   /** Calls that the run had not made yet, estimated from its loops and a complete run. */
   readonly notStarted: number;
-  /**
-   * More calls may follow that are in no number: no other run completed, and this one did not, or calls without a result had others behind
-   * them that it never came to.
-   */
+  /** More calls may follow that are in no number, as in a plan: this run did not complete, or what comes behind calls without a result. */
   readonly isPart: boolean;
   /** Wall time at the concurrency of this run: a call takes the mean of its function in this run. Undefined where nothing was measured. */
   readonly durationMs: number | undefined;
@@ -90,8 +87,7 @@ export function estimateResume(
   for (const [fn, calls] of inLoopsBy) add(fn, calls * part);
   const notStarted = missing - recorded;
   const others = Math.max(0, notStarted - inLoopsLeft);
-  const isEndUnknown = usualCalls === undefined && state.finished?.status !== 'completed';
-  const isPart = isEndUnknown || (unresolved.length > 0 && notStarted === 0);
+  const isPart = state.finished?.status !== 'completed' || unresolved.length > 0;
   const cost = priced(state.rates, now.costs, withoutCallers(state, { ahead, others }, left));
   const time = timed(state, { ahead, others });
   return { reused: reusable + recorded, kept: kept + recorded, unresolved, notStarted, isPart, ...time, ...cost };

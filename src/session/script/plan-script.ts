@@ -96,7 +96,7 @@ export async function planScript(options: RunOptions, store: JournalStore): Prom
       scopes: writtenScopes(script),
       nowMs: io.nowMs(),
       latest: last && (await foldRun(store, last, latestRun)),
-      aheadInLoops: await aheadIn(store, lastFile),
+      ahead: await aheadIn(store, loaded),
       current,
       outdated: await outdatedResults({
         store: readOnly,

@@ -71,7 +71,7 @@ export async function estimateWork({ store, runs, memos, isReused, isUnjudged, i
     if (isSaved && result) savedUsd = sumUsd(savedUsd, savedBy(result));
   }
   if (last === undefined) return { estimate: undefined, executes: [], savedUsd };
-  const facts = { latest: await foldRun(store, last.ref, latestRun), now, predicted, aheadInLoops: await aheadIn(store, last) };
+  const facts = { latest: await foldRun(store, last.ref, latestRun), now, predicted, ahead: await aheadIn(store, { runs, memo: own }) };
   const estimated = await withEarlierCosts(store, runs, (earlierCosts) => estimateOf({ ...facts, earlierCosts }));
   return { ...estimated, savedUsd };
 }

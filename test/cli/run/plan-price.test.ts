@@ -13,6 +13,7 @@ async function project(script: string): Promise<{
   plan: (...flags: string[]) => Promise<RunPlan>;
   text: (...flags: string[]) => Promise<string>;
   write: (script: string) => void;
+  journal: (...words: string[]) => Promise<unknown>;
 }> {
   const cwd = await projectFolder({ 'llm/run/job.mld': script });
   const run = (...flags: string[]): ReturnType<typeof callCli> => callCli(['run', 'job', ...flags], { cwd });
@@ -21,6 +22,7 @@ async function project(script: string): Promise<{
     plan: async (...flags) => JSON.parse((await run(...flags, '--plan', '--json')).stdout) as RunPlan,
     text: async (...flags) => (await run(...flags, '--plan')).stdout,
     write: (changed) => fs.writeFileSync(path.join(cwd, 'llm/run/job.mld'), changed),
+    journal: async (...words) => JSON.parse((await callCli(['journal', ...words, '--json'], { cwd })).stdout) as unknown,
   };
 }
 
@@ -96,7 +98,21 @@ describe('the price in a plan', () => {
       estimate: { calls: 7, notStarted: 0 },
       budget: { suffices: true, isWhole: true },
     });
+  });
+
+  it('counts, as a post-mortem does, the calls of a complete run that one with --fresh had not come to', async () => {
+    const { run, plan, text, journal } = await project(`${PRICED('ask', '0.5')}for @i in ${ITEMS} => show @ask(@i)\nshow @ask("x")\n`);
+    await run('--checkpoint');
+    const [complete] = (await journal('list')) as { readonly run: string }[];
     expect((await run('--fresh', '--budget', '1usd')).status).toBe(5);
+    const expected = { calls: 5, notStarted: 5, notStartedAsIn: complete?.run, isPart: true, costUsd: 2.5 };
+    expect(await plan('--resume')).toMatchObject({ estimate: expected });
+    expect(await text('--resume')).toContain(
+      `; about 5 more were not started yet (estimated if it makes as many calls as run ${complete?.run}).\n`,
+    );
+    const { resume } = (await journal('postmortem', 'latest')) as { readonly resume: object };
+    expect(resume).toMatchObject({ unresolved: [], notStarted: 5, comparedWith: complete?.run, isPart: true, costUsd: 2.5 });
+    expect((await run('--resume', '--budget', '0.5usd')).status).toBe(5);
     expect(await plan('--resume')).toMatchObject({ estimate: { calls: 4, notStarted: 4 } });
   });
 

@@ -364,11 +364,11 @@ describe('the estimate of a resume', () => {
     });
   });
 
-  it('is a part where a call without a result may lead to others, also of a run that reached its end', () => {
+  it('is a part where a run did not reach its end, or a call without a result may lead to others', () => {
     const asked = [call('main/ask#0', 'ebb'), call('main/ask#1', 'flow', { outcome: 'failed' })];
     expect(estimateResume(stateOf(...asked, [finished()]), undefined)).toMatchObject({ unresolved: [{ why: 'failed' }], isPart: true });
     expect(estimateResume(stateOf(...asked, [finished()]), 2)).toMatchObject({ notStarted: 0, isPart: true });
-    expect(estimateResume(stateOf(...asked, [finished('failed')]), 4)).toMatchObject({ notStarted: 2, isPart: false });
+    expect(estimateResume(stateOf(...asked, [finished('failed')]), 4)).toMatchObject({ notStarted: 2, isPart: true });
     expect(estimateResume(stateOf(call('main/ask#0', 'ebb'), [finished()]), undefined)).toMatchObject({ unresolved: [], isPart: false });
   });
 

@@ -1,12 +1,13 @@
-/** Reads for the estimate of a plan what calls had cost before the last run, and what was ahead in the loops of that run. */
+/** Reads for the estimate of a plan what calls had cost before the last run, and what was ahead in that run. */
 import type { JournalStore, RunFile } from '../../../../journal/store.js';
 import { foldRun } from '../../../../replay/fold/fold-run.js';
 import { resultCosts } from '../../../../replay/fold/result-costs.js';
-import { postMortem } from '../../../../replay/reports/postmortem/postmortem.js';
+import type { Memo } from '../../../../replay/memo/memo.js';
+import { postMortem, type PostMortem } from '../../../../replay/reports/postmortem/postmortem.js';
 import { aheadInLoops } from '../../../../replay/reports/postmortem/resume-estimate.js';
-import type { CostsByFunction, Estimate } from '../../../../replay/resume/estimate.js';
+import type { CallsAhead, CostsByFunction, Estimate } from '../../../../replay/resume/estimate.js';
 
-/** Runs before the last one are not read beyond this size for what calls had cost, nor the last one for what was ahead in it. */
+/** Runs before the last one are not read beyond this size for what calls had cost, nor any for what was ahead in the last one. */
 const EARLIER_BYTES_MAX = 64 * 1024 * 1024;
 
 export const isCompleted = ({ finished }: RunFile): boolean => finished?.status === 'completed';
@@ -15,9 +16,28 @@ export const isCompleted = ({ finished }: RunFile): boolean => finished?.status 
 export const comparedRuns = (runs: readonly RunFile[]): number => runs.length - Math.max(0, runs.findLastIndex(isCompleted));
 
 /** A run that did not reach its end had calls ahead, which a plan by its calls alone would leave out. */
-export async function aheadIn(store: JournalStore, last: RunFile | undefined): Promise<ReadonlyMap<string, number>> {
-  if (last === undefined || isCompleted(last) || last.bytes > EARLIER_BYTES_MAX) return new Map();
-  return aheadInLoops(await foldRun(store, last.ref, postMortem));
+export async function aheadIn(store: JournalStore, { runs, memo }: RecordedRuns): Promise<CallsAhead> {
+  const last = runs.at(-1);
+  if (last === undefined || isCompleted(last) || last.bytes > EARLIER_BYTES_MAX) return { inLoops: new Map() };
+  const complete = runs.findLast((file) => isCompleted(file) && file.bytes <= EARLIER_BYTES_MAX);
+  return {
+    inLoops: aheadInLoops(await foldRun(store, last.ref, postMortem)),
+    beforeReset: complete && { run: complete.ref.run, calls: forgottenCalls(await foldRun(store, complete.ref, postMortem), memo) },
+  };
+}
+
+interface RecordedRuns {
+  /** The oldest first. */
+  readonly runs: readonly RunFile[];
+  readonly memo: Pick<Memo, 'entries'>;
+}
+
+/** Counts by function how many more calls a run made than the memo has: it has all of them, but where a reset came after that run. */
+function forgottenCalls({ resolved, unresolved }: PostMortem, { entries }: Pick<Memo, 'entries'>): ReadonlyMap<string, number> {
+  const counts = new Map<string, number>();
+  for (const { fn } of [...resolved.values(), ...unresolved.values()]) counts.set(fn, (counts.get(fn) ?? 0) + 1);
+  for (const { fn } of entries.values()) counts.set(fn, (counts.get(fn) ?? 0) - 1);
+  return new Map([...counts].filter(([, calls]) => calls > 0));
 }
 
 /** Plans again with the costs of earlier runs where neither results nor the last run have one: that run may have crashed early. */
