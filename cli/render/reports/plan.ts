@@ -50,14 +50,16 @@ function headline(plan: RunPlan): string {
   const { usable, again, unresolved, notExecuted, forwarded, later, unused, records, reuses, lastRun, changedFiles } = plan;
   if (lastRun === null && usable === 0) return 'Nothing is recorded for this script: every call will be executed.';
   if (!records && !reuses) return `Nothing is recorded or reused here: ${counted(usable, 'recorded result')} would be unused.`;
-  const open = unresolved === 0 ? '' : `; ${counted(unresolved, 'call')} ${unresolved === 1 ? 'has' : 'have'} no result yet`;
+  const open = unresolved === 0 ? '' : `${counted(unresolved, 'call')} ${unresolved === 1 ? 'has' : 'have'} no result yet`;
   const behind = notExecuted === 0 ? '' : `; ${notExecuted} more ${notExecuted === 1 ? 'was' : 'were'} not executed because of failed ones`;
   const others =
     forwarded === 0
       ? ''
       : ` ${forwarded}${again === 0 ? '' : ' more'} ${forwarded === 1 ? 'runs' : 'run'} again where what ${forwarded === 1 ? 'its function' : 'their function'} forwards has changed.`;
   const isExact = forwarded + later + changedFiles.length === 0 && lastRun !== null;
-  const known = `${runAgain(again, usable, isExact)}${open}${behind}${ahead(plan)}.${others}${beyondForks(plan)}`;
+  const withResult = usable > 0 ? runAgain(again, usable, isExact) : open === '' ? 'No call will run again' : '';
+  const calls = [withResult, open].filter((part) => part !== '').join('; ');
+  const known = `${calls}${behind}${ahead(plan)}.${others}${beyondForks(plan)}`;
   const aside =
     unused === 0
       ? ''

@@ -36,7 +36,9 @@ export function renderPostMortem(report: PostMortemReport, style: Style): string
     chainOf(report, style),
     nodesOf(report, style),
     inFlightOf(report),
-    dispatchOf(report, style),
+    stopOf(report, style),
+    lanesOf(report, style),
+    unsettledOf(report),
     failuresOf(report, style),
     laterRunOf(report),
     report.serves ? [] : report.pipeline ? pipelineResumeOf(report) : resumeOf(report),
@@ -224,29 +226,33 @@ function sinceWhen({ offered, worker, durationMs, salvagedIn, waits, unjudged }:
   return `offered to workers, ${begun}`;
 }
 
-/** Says what stopped the run from starting attempts, the lanes that held it up, and the costs that nobody settled. */
-function dispatchOf({ pause, lanes, unsettled, status }: PostMortemReport, style: Style): string[] {
-  const lines: string[] = [];
-  if (pause !== null) {
-    const where = pause.lane === null ? '' : ` in the lane ${oneLine(pause.lane)}`;
-    const when = pause.resetsAt === null ? '' : `; resets ${time(Date.parse(pause.resetsAt))}`;
-    lines.push(
-      style.yellow(`${status === 'paused' ? 'Paused' : 'No attempt was started any more'}${where}: ${STOPS[pause.class]}${when}`),
-      `  ${clip(oneLine(pause.message), MESSAGE_UNITS_MAX)}`,
-    );
-  }
+/** Says what stopped the run from starting attempts. */
+function stopOf({ pause, status }: PostMortemReport, style: Style): string[] {
+  if (pause === null) return [];
+  const where = pause.lane === null ? '' : ` in the lane ${oneLine(pause.lane)}`;
+  const when = pause.resetsAt === null ? '' : `; resets ${time(Date.parse(pause.resetsAt))}`;
+  return [
+    style.yellow(`${status === 'paused' ? 'Paused' : 'No attempt was started any more'}${where}: ${STOPS[pause.class]}${when}`),
+    `  ${clip(oneLine(pause.message), MESSAGE_UNITS_MAX)}`,
+  ];
+}
+
+/** Names the lanes that held the run up. */
+function lanesOf({ lanes }: PostMortemReport, style: Style): string[] {
   const limited = lanes.filter(isLimited);
-  if (limited.length > 0)
-    lines.push(style.bold('Lanes'), ...limited.slice(0, GROUPS_SHOWN).map(laneOf), ...moreThan(limited.length, GROUPS_SHOWN));
-  if (unsettled !== null) {
-    const sums = [
-      ...(unsettled.usd === null ? [] : [money(unsettled.usd)]),
-      ...(unsettled.tokens === null ? [] : [`${unsettled.tokens} tokens`]),
-    ];
-    const reserved = sums.length === 0 ? 'no known cost' : sums.join(' and ');
-    lines.push(`Unsettled: ${counted(unsettled.attempts, 'attempt')} in flight had reserved ${reserved}; the real cost is unknown.`);
-  }
-  return lines;
+  if (limited.length === 0) return [];
+  return [style.bold('Lanes'), ...limited.slice(0, GROUPS_SHOWN).map(laneOf), ...moreThan(limited.length, GROUPS_SHOWN)];
+}
+
+/** Names the costs that nobody settled. */
+function unsettledOf({ unsettled }: PostMortemReport): string[] {
+  if (unsettled === null) return [];
+  const sums = [
+    ...(unsettled.usd === null ? [] : [money(unsettled.usd)]),
+    ...(unsettled.tokens === null ? [] : [`${unsettled.tokens} tokens`]),
+  ];
+  const reserved = sums.length === 0 ? 'no known cost' : sums.join(' and ');
+  return [`Unsettled: ${counted(unsettled.attempts, 'attempt')} in flight had reserved ${reserved}; the real cost is unknown.`];
 }
 
 const STOPS: { readonly [C in DispatchStop['class']]: string } = {

@@ -131,10 +131,17 @@ function forkWarnings({ name }: ForkingPipeline, texts: readonly string[], forks
 }
 
 function describeImpact({ again, predicted, unaffected, unresolved }: InvalidationImpact): string {
-  const without = unresolved === 0 ? '' : `; ${unresolved} more ${unresolved === 1 ? 'has' : 'have'} no result yet`;
   const [results, them] = unaffected === 1 ? ['result is', 'it'] : ['results are', 'them'];
   const unneeded = unaffected === 0 ? '' : `; ${unaffected} further ${results} invalidated but this run does not need ${them}`;
-  return `${again} of ${predicted} ${predicted === 1 ? 'call' : 'calls'} will run again${without}${unneeded}`;
+  return `${withoutResult({ again, predicted, unresolved })}${unneeded}`;
+}
+
+function withoutResult({ again, predicted, unresolved }: Pick<InvalidationImpact, 'again' | 'predicted' | 'unresolved'>): string {
+  const has = unresolved === 1 ? 'has' : 'have';
+  if (predicted === 0)
+    return unresolved === 0 ? 'no call will run again' : `${unresolved} ${unresolved === 1 ? 'call' : 'calls'} ${has} no result yet`;
+  const open = unresolved === 0 ? '' : `; ${unresolved} more ${has} no result yet`;
+  return `${again} of ${predicted} ${predicted === 1 ? 'call' : 'calls'} will run again${open}`;
 }
 
 function describeInside({ count, first }: ReusedInside): string {

@@ -87,6 +87,7 @@ it('tells, while it waits, what the next calls of its function will cost', async
   expect(await json('job.mld', '--resume', '--plan')).toMatchObject({
     estimate: { costUsd: 2, unpriced: 2, functions: [{ fn: 'judge' }, { fn: 'draft', calls: 1, medianUsd: 2 }] },
   });
+  expect((await run('--resume', '--plan')).stdout).toContain('\n2 calls have no result yet; about 2 more were not started yet');
   expect(await json('journal', 'postmortem', 'latest')).toMatchObject({ resume: { costUsd: 2, unpriced: 2 } });
 });
 

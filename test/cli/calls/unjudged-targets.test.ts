@@ -64,8 +64,7 @@ describe('the result around a call, which waits for its guards', () => {
       JSON.parse((await its.mlld('job.mld', '--resume', ...target, '--plan', '--json')).stdout);
     expect(await plan('@part')).toMatchObject({ again: 0, unresolved: 1, unused: 2, estimate: { calls: 0 } });
     its.remove('ok');
-    const told =
-      '0 of 0 calls will run again; 1 more has no result yet; 2 further results are invalidated but this run does not need them\n';
+    const told = '--resume @part: 1 call has no result yet; 2 further results are invalidated but this run does not need them\n';
     expect((await its.mlld('job.mld', '--resume', '@part')).stderr).toContain(told);
     expect(await plan()).toMatchObject({ again: 0, unresolved: 1, functions: [{ fn: 'report', unjudged: 1 }], estimate: { calls: 0 } });
     its.put('ok');

@@ -93,7 +93,7 @@ describe('the figures of a run with attempts', () => {
   it('say in a postmortem what paused the run, until when, and how its lanes were', async () => {
     const text = await journal('postmortem', 'quota');
     expect(text).toContain('quota was paused');
-    expect(text).toMatch(/Paused in the lane oracle: quota used up; resets 2099-01-02 03:04:05Z\n {2}.*used up/);
+    expect(text).toMatch(/Paused in the lane oracle: quota used up; resets 2099-01-02 03:04:05Z\n {2}.*used up\n\nLanes\n/);
     expect(text).toMatch(/Lanes\n {2}oracle: .*stopped: quota used up\n/);
     expect(text).toContain('mlld run quota --resume');
     expect(JSON.parse(await journal('postmortem', 'quota', '--json'))).toMatchObject({
