@@ -3,7 +3,7 @@ import type { RunReport } from '../../src/api/commands/script.js';
 import { wordsOfCause } from '../../src/api/commands/words.js';
 import { oneLine } from './one-line.js';
 import { inVain, priceOf } from './team-calls.js';
-import { duration, money } from './units.js';
+import { duration, knownCost, money } from './units.js';
 
 type Calls = NonNullable<RunReport['calls']>;
 
@@ -65,14 +65,16 @@ function causesOf({ unresolvedByClass }: Calls): string {
 }
 
 /** Undefined where nothing was executed, and no attempt could have cost anything. */
-function costOf({ executed, costUsd, unpriced, attempts, overBudgetUsd, overBudgetTokens }: Calls): string | undefined {
+function costOf(calls: Calls): string | undefined {
+  const { executed, unpriced, attempts, overBudgetUsd, overBudgetTokens } = calls;
+  const costUsd = knownCost(calls);
   const over = [
     ...(overBudgetUsd === undefined ? [] : [money(overBudgetUsd)]),
     ...(overBudgetTokens === undefined ? [] : [`${overBudgetTokens} tokens`]),
   ];
   const excess = over.length === 0 ? '' : `, over by ${over.join(' and ')}`;
   if (costUsd === null && attempts > 0 && unpriced > 0) return `cost unknown${excess}`;
-  if (costUsd === null) return executed > 0 ? money(0) : undefined;
+  if (costUsd === null || (calls.costUsd === null && executed === 0)) return undefined;
   return `${unpriced === 0 ? money(costUsd) : `${money(costUsd)} + ${unpriced} unpriced`}${excess}`;
 }
 

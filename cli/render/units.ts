@@ -27,9 +27,27 @@ export function durationOrDash(ms: number | null): string {
   return ms === null ? '-' : duration(ms);
 }
 
+export interface CostOfCalls {
+  readonly costUsd: number | null;
+  readonly unpriced: number | null;
+  /** Calls that were executed, and those that failed: absent where only what was paid counts. */
+  readonly executed?: number | null;
+  readonly failed?: number | null;
+}
+
+/**
+ * Returns what calls cost, null where that is not known. No attempt need have reported a cost: one that a provider turned away and one that
+ * only made calls are known to be free, and so is a result of an earlier run that guards judged. calls.md 10.5.
+ */
+export function knownCost({ costUsd, unpriced, executed, failed }: CostOfCalls): number | null {
+  return costUsd ?? (unpriced === 0 && (executed ?? 0) + (failed ?? 0) > 0 ? 0 : null);
+}
+
 /** `$1.37 + 12 unpriced`; a dash where nothing is known. */
-export function costOrDash({ costUsd, unpriced }: { readonly costUsd: number | null; readonly unpriced: number | null }): string {
-  return costUsd === null || unpriced === null || unpriced === 0 ? moneyOrDash(costUsd) : `${money(costUsd)} + ${unpriced} unpriced`;
+export function costOrDash(cost: CostOfCalls): string {
+  const usd = knownCost(cost);
+  const { unpriced } = cost;
+  return usd === null || unpriced === null || unpriced === 0 ? moneyOrDash(usd) : `${money(usd)} + ${unpriced} unpriced`;
 }
 
 /** Returns a dash where no call reported its cost. */

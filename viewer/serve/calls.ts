@@ -1,5 +1,5 @@
 /** Words in a list what the calls of a run came to, and what they cost. calls.md 10.6 and 14.5. */
-import { costOrDash, money } from '../../cli/render/units.js';
+import { costOrDash, knownCost, money } from '../../cli/render/units.js';
 import type { Status } from './api.js';
 
 type Calls = Status['calls'];
@@ -20,7 +20,7 @@ export function listWords(calls: Calls): string {
 /** Nothing where nothing was executed, because nothing can have cost anything. */
 function costOf(calls: Calls): string {
   if (calls.attempts === 0) return '';
-  return calls.costUsd === null ? 'cost unknown' : costOrDash(calls);
+  return knownCost(calls) === null ? 'cost unknown' : costOrDash(calls);
 }
 
 function savedOf({ savedUsd }: Calls): string {

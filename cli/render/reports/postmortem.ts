@@ -11,7 +11,7 @@ import { clip, oneLine } from '../one-line.js';
 import type { Style } from '../style.js';
 import { causeIn, CAUSES, messageBehind } from '../causes.js';
 import { resumeCommand, type RecordedCommand } from '../resume-command.js';
-import { costOrDash, duration, money, time } from '../units.js';
+import { costOrDash, duration, knownCost, money, time } from '../units.js';
 
 const PREVIEW_UNITS_MAX = 60;
 const MESSAGE_UNITS_MAX = 160;
@@ -126,9 +126,11 @@ function servedBy({ as, run }: NonNullable<PostMortemReport['serves']>, isUnused
 }
 
 /** A run whose attempts ended without a cost, or did not end, cost at least what is known. calls.md 10.6. */
-function costOf({ attempts, costUsd, unpriced, savedUsd }: PostMortemReport): string[] {
-  if (attempts === 0) return [];
+function costOf(report: PostMortemReport): string[] {
+  const { attempts, executed, unpriced, savedUsd } = report;
+  if (attempts + executed === 0) return [];
   const unknown = unpriced === 0 ? '' : `; the cost of ${counted(unpriced, 'attempt')} is not known`;
+  const costUsd = knownCost(report);
   const cost = costUsd === null ? 'cost unknown' : `cost ${unpriced === 0 ? '' : 'at least '}${money(costUsd)}${unknown}`;
   return [`  ${cost}${savedUsd === null ? '' : `, and ${money(savedUsd)} saved`}`];
 }

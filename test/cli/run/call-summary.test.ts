@@ -204,3 +204,21 @@ show @ask("a")
     expect(stderr).toMatch(/^2 calls: 1 executed, 1 failed \(crash\), .*\nnothing was recorded; --checkpoint keeps the results\n$/m);
   });
 });
+
+it.each([
+  ['a provider turned it away', 'exe llm @ask(n) = node { mlld.fail("auth", "401") }\nshow @ask("a")\n', '$0.00'],
+  ['nobody told what it cost', 'exe llm @ask(n) = node { return n }\nshow @ask("a")\n', undefined],
+  [
+    'it only called one of which nobody told it',
+    'exe llm @ask(n) = node { return n }\nexe llm @wrap(n) = [ => @ask(@n) ]\nshow @wrap("a")\n',
+    undefined,
+  ],
+])('has the same cost in all reports: %s', async (_why, script, cost) => {
+  const cwd = await projectFolder({ 'job.mld': script });
+  await callCli(['job.mld', '--checkpoint'], { cwd });
+  const journal = async (...words: string[]): Promise<string> => (await callCli(['journal', ...words], { cwd })).stdout;
+  expect(await journal('postmortem', 'latest')).toContain(cost === undefined ? '  cost unknown\n' : `  cost ${cost}\n`);
+  expect(await journal('audit', 'latest')).toContain(`, cost ${cost ?? '-'}\n`);
+  expect(await journal('stats')).toContain(`; cost ${cost ?? '-'}`);
+  expect((await journal('list')).split('\n')[1]).toMatch(cost === undefined ? / - +-$/ : / \$0\.00 +-$/);
+});
