@@ -1,4 +1,7 @@
-/** Measures how many calls of a run were in flight at a time, so that an estimate can say how long calls take side by side. */
+/**
+ * Measures how many calls of a run were in flight at a time, and how far apart they may start, so that an estimate can say how long they
+ * take.
+ */
 import type { JournalEvent } from '../../journal/event.js';
 import type { OpPath } from '../../journal/ids.js';
 
@@ -10,10 +13,14 @@ export interface CallConcurrency {
   busyMs: number;
   /** Time in calls; those that ran side by side are added up. */
   callsMs: number;
+  /** The least time between two starts of a lane, by its name. calls.md 12.2 */
+  readonly gapsMs: Map<string, number>;
+  /** The lanes in which the functions were executed last. */
+  readonly lanes: Map<string, string>;
 }
 
 export function noConcurrency(): CallConcurrency {
-  return { inFlight: new Set(), lastMs: 0, busyMs: 0, callsMs: 0 };
+  return { inFlight: new Set(), lastMs: 0, busyMs: 0, callsMs: 0, gapsMs: new Map(), lanes: new Map() };
 }
 
 const CHANGES: ReadonlySet<JournalEvent['type']> = new Set<JournalEvent['type']>([
@@ -24,6 +31,8 @@ const CHANGES: ReadonlySet<JournalEvent['type']> = new Set<JournalEvent['type']>
 ]);
 
 export function measureConcurrency(state: CallConcurrency, event: JournalEvent): void {
+  if (event.type === 'lane.changed') state.gapsMs.set(event.lane, event.gapMs ?? 0);
+  if (event.type === 'call.started' && event.lane !== undefined) state.lanes.set(event.fn, event.lane);
   if (!CHANGES.has(event.type) || !('op' in event) || event.op === undefined) return;
   const nowMs = Date.parse(event.ts);
   if (state.inFlight.size > 0) {
@@ -44,4 +53,15 @@ export function concurrencyOf({ callsMs, busyMs }: Pick<CallConcurrency, 'callsM
 /** The wall time of calls that take `callsMs` together, of which the longest takes `longestMs`. */
 export function wallTime(callsMs: number, longestMs: number, concurrency: number): number {
   return Math.round(Math.max(longestMs, callsMs / concurrency));
+}
+
+/** The time until the last of these calls starts, where the gap of their lane keeps them apart. `calls`: their numbers by function. */
+export function startsTime({ gapsMs, lanes }: Pick<CallConcurrency, 'gapsMs' | 'lanes'>, calls: ReadonlyMap<string, number>): number {
+  const starts = new Map<string, number>();
+  for (const [fn, count] of calls) {
+    const lane = lanes.get(fn);
+    if (lane !== undefined) starts.set(lane, (starts.get(lane) ?? 0) + count);
+  }
+  const times = [...starts].map(([lane, count]) => Math.max(0, count - 1) * (gapsMs.get(lane) ?? 0));
+  return Math.round(Math.max(0, ...times));
 }

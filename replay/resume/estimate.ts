@@ -1,7 +1,7 @@
 /** Estimates the calls, the time and the cost of the next run, if it makes the same calls as the last one. */
 import { addUsd } from '../../journal/facts/add-usd.js';
 import type { CallKey, RunId } from '../../journal/ids.js';
-import { concurrencyOf, wallTime, type CallConcurrency } from '../fold/call-concurrency.js';
+import { concurrencyOf, startsTime, wallTime, type CallConcurrency } from '../fold/call-concurrency.js';
 import { quantile, sorted } from '../fold/quantile.js';
 import { endedCalls } from './calls-behind.js';
 import { isSimulated, type Memo } from '../memo/memo.js';
@@ -20,7 +20,10 @@ export interface Estimate {
    * new result.
    */
   readonly isPart: boolean;
-  /** Wall time at the concurrency of the last run: a call takes what it took before, else the mean of its function. Null: none is known. */
+  /**
+   * Wall time at the concurrency of the last run, and with the gaps of its lanes: a call takes what it took before, else the mean of its
+   * function. Null: none is known.
+   */
   readonly durationMs: number | null;
   /** The same, with calls that run side by side added up. */
   readonly callsMs: number | null;
@@ -144,7 +147,9 @@ export function estimateOf({ latest, now, predicted, earlierCosts, ahead, editsC
     notStarted: notStarted.length,
     notStartedAsIn: functionsAhead.some((fn) => madeThen(fn) > leftInLoops(fn)) ? (beforeReset?.run ?? null) : null,
     isPart: !latest.isCompleted || isResultMissing || editsCallers || later.size + notExecuted.length > 0,
-    durationMs: isUntimed ? null : wallTime(callsMs, longestMs, concurrencyOf(measured)),
+    durationMs: isUntimed
+      ? null
+      : Math.max(wallTime(callsMs, longestMs, concurrencyOf(measured)), startsTime(concurrency, countsOf(functions))),
     callsMs: isUntimed ? null : Math.round(callsMs),
     untimed,
     costUsd: sumOf(functions, ({ meanUsd }) => meanUsd),
@@ -215,6 +220,10 @@ function costsOfResults(
   const oldestFirst = (known: readonly { readonly usd: number; readonly endedMs: number }[]): readonly number[] =>
     known.toSorted((one, other) => one.endedMs - other.endedMs).map(({ usd }) => usd);
   return new Map([...costs].map(([fn, known]) => [fn, oldestFirst(known)]));
+}
+
+function countsOf(functions: readonly FunctionEstimate[]): ReadonlyMap<string, number> {
+  return new Map(functions.map(({ fn, calls }) => [fn, calls]));
 }
 
 function sumOf(functions: readonly FunctionEstimate[], usdOf: (estimate: FunctionEstimate) => number | null): number | null {

@@ -1,7 +1,7 @@
 /** Estimates what resuming a run would take now: results to reuse, calls to make, time and cost as measured in that run. */
 import { addUsd } from '../../../journal/facts/add-usd.js';
 import type { CallKey } from '../../../journal/ids.js';
-import { concurrencyOf, wallTime } from '../../fold/call-concurrency.js';
+import { concurrencyOf, startsTime, wallTime } from '../../fold/call-concurrency.js';
 import { costsOf, meanUsd, type CostsByFunction } from '../../resume/estimate.js';
 import { isInside } from '../../fold/op-path.js';
 import { causeChain, countOpenAsPaused } from './in-flight-operations.js';
@@ -19,7 +19,10 @@ export interface ResumeEstimate {
   readonly notStarted: number;
   /** More calls may follow that are in no number, as in a plan: this run did not complete, or what comes behind calls without a result. */
   readonly isPart: boolean;
-  /** Wall time at the concurrency of this run: a call takes the mean of its function in this run. Undefined where nothing was measured. */
+  /**
+   * Wall time at the concurrency of this run, and with the gaps of its lanes: a call takes the mean of its function in this run. Undefined
+   * where nothing was measured.
+   */
   readonly durationMs: number | undefined;
   /** The same, with calls that run side by side added up. */
   readonly callsMs: number | undefined;
@@ -184,7 +187,8 @@ function timed({ rates, concurrency }: PostMortem, { ahead, others }: CallsAhead
     callsMs += calls * ownMs;
     longestMs = Math.max(longestMs, Math.min(calls, 1) * ownMs);
   }
-  return { durationMs: wallTime(callsMs, longestMs, concurrencyOf(concurrency)), callsMs: Math.round(callsMs) };
+  const wallMs = wallTime(callsMs, longestMs, concurrencyOf(concurrency));
+  return { durationMs: Math.max(wallMs, startsTime(concurrency, ahead)), callsMs: Math.round(callsMs) };
 }
 
 /** The price of a function is never that of others. Only calls of which no function is known take the mean of this run. */

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { JournalEvent } from '../../../journal/event.js';
-import { concurrencyOf, measureConcurrency, noConcurrency, wallTime } from '../../../replay/fold/call-concurrency.js';
+import { concurrencyOf, measureConcurrency, noConcurrency, startsTime, wallTime } from '../../../replay/fold/call-concurrency.js';
 
 /** Events of calls at given times: `[seconds, 'call.started' | 'call.completed' | 'call.failed', op]`. */
 function measured(...events: readonly (readonly [seconds: number, type: string, op: string])[]): number {
@@ -38,5 +38,20 @@ describe('wall time', () => {
 
   it('is never shorter than the longest call', () => {
     expect(wallTime(8000, 8000, 4)).toBe(8000);
+  });
+
+  it('is at least the time until the last call of a lane starts that has a gap', () => {
+    const state = noConcurrency();
+    const events = [
+      { type: 'lane.changed', lane: 'claude', limit: 4, gapMs: 5000 },
+      { type: 'lane.changed', lane: 'claude', limit: 4, gapMs: 1000 },
+      { type: 'call.started', op: 'a', fn: 'ask', lane: 'claude' },
+      { type: 'call.started', op: 'b', fn: 'check', lane: 'claude' },
+      { type: 'call.started', op: 'c', fn: 'note', lane: '@note' },
+    ];
+    for (const event of events) measureConcurrency(state, { ...event, ts: new Date(0).toISOString() } as unknown as JournalEvent);
+    const calls = (counts: { readonly [fn: string]: number }) => startsTime(state, new Map(Object.entries(counts)));
+    expect(calls({ ask: 3, check: 2, note: 90, other: 90 })).toBe(4000);
+    expect(calls({ ask: 0, note: 90 })).toBe(0);
   });
 });

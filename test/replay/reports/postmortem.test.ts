@@ -392,6 +392,13 @@ describe('the estimate of a resume', () => {
     expect(estimateResume(stateOf(paid, call('main/ask#1', 'flow', { outcome: 'killed' })), 4).costUsd).toBe(1.5);
   });
 
+  it('takes no less time than the gap of a lane leaves between the starts', () => {
+    const paced = call('main/ask#0', 'ebb').map((fact): Fact => (fact.type === 'call.started' ? { ...fact, lane: 'claude' } : fact));
+    const gap: Fact = { type: 'lane.changed', lane: 'claude', limit: 4, gapMs: 2000, why: 'rejected' };
+    const killed = [1, 2, 3, 4].map((n) => call(`main/ask#${n}`, `item ${n}`, { outcome: 'killed' }));
+    expect(estimateResume(stateOf([gap], paced, ...killed), undefined)).toMatchObject({ durationMs: 6000, callsMs: 20 });
+  });
+
   it('makes up no cost of a function whose results reported none', () => {
     const paid = call('main/ask#0', 'ebb').map((fact): Fact =>
       fact.type === 'call.completed' ? { ...fact, usage: { costUsd: 0.5 } } : fact,

@@ -83,6 +83,15 @@ describe('a plan', () => {
     expect(isPart(entries(runRef(1), [started(runRef(1)), ...two.flat()]))).toBe(true);
   });
 
+  it('takes no less time than the gap of a lane leaves between the starts', () => {
+    const paced = ['a', 'b', 'c'].map((text, n) =>
+      call(`main/ask#${n}`, text).map((fact): Fact => (fact.type === 'call.started' ? { ...fact, lane: 'claude' } : fact)),
+    );
+    const gap: Fact = { type: 'lane.changed', lane: 'claude', limit: 4, gapMs: 2000, why: 'rejected' };
+    const again = { invalidatedKeys: new Set(['a', 'b', 'c'].map((text) => callKeyOf(text))) };
+    expect(planRun(facts(run(runRef(1), [gap], ...paced), again)).estimate).toMatchObject({ durationMs: 4000, callsMs: 15 });
+  });
+
   it('knows what the options of a checkpoint and the mode keep from being reused', () => {
     expect(planRun(facts(twoAnswers)).functions).toMatchObject([
       { usable: 2, again: 1, reasons: { expired: 1 }, examples: [{ preview: 'flow' }] },
