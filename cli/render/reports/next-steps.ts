@@ -37,7 +37,7 @@ export function isWhole({ status, unresolved, unresolvedBefore }: PostMortemRepo
 }
 
 /** The pipeline's own report says how a pipeline goes on. */
-export function isIncomplete({ status, unresolved, unresolvedBefore, pipeline }: PostMortemReport): boolean {
+function isIncomplete({ status, unresolved, unresolvedBefore, pipeline }: PostMortemReport): boolean {
   return status === 'completed' && unresolved + unresolvedBefore > 0 && !pipeline;
 }
 
