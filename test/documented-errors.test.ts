@@ -15,6 +15,7 @@ const NO_CODES = [
   /^(DOCUMENT|ITEM|ROOT)$/, // tags of @xml
   /^(TYPE(OF|INFO)|FILEEXISTS)$/, // built-in functions
   /^(ML\d{3}|UTF8)$/, // conditions that the schema of the store raises; an encoding
+  /^NODE$/, // stands for the name of a node in a command that is shown
   /^(PLAIN|NULL)$/, // YAML's word for an unquoted scalar; a misspelt `null`
   /_$/, // what codes begin with
 ];
