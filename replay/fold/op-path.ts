@@ -1,6 +1,8 @@
 /** Reads operation paths: `main/survey#0/for#0[3]/ask#0`. They are made elsewhere; here they are only taken apart. */
 import type { OpPath } from '../../journal/ids.js';
 
+export { isInside } from '../../journal/facts/op-relations.js';
+
 /** The paths around an operation, innermost first. An iteration `for#0[3]` lies in its loop `for#0`. */
 export function* ancestorsOf(op: OpPath): Generator<OpPath> {
   for (let path = parentOf(op); path !== undefined; path = parentOf(path)) yield path;
@@ -47,8 +49,3 @@ function lastIndex(brackets: string): number | undefined {
 }
 
 const DIGITS = /^\d+$/;
-
-/** The operation itself and what is inside it. */
-export function isInside(op: string, around: string): boolean {
-  return op.startsWith(around) && (op.length === around.length || op[around.length] === '/' || op[around.length] === '[');
-}

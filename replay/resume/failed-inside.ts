@@ -4,6 +4,7 @@
  */
 import type { CallKey, RunRef, Seq } from '../../journal/ids.js';
 import type { Defect, JournalStore } from '../../journal/store.js';
+import { emptyLedger, followCall, type CallLedger } from '../fold/calls/call-ledger.js';
 import { foldRun } from '../fold/fold-run.js';
 import type { Projection } from '../fold/projection.js';
 import { callsAround } from '../memo/calls-around.js';
@@ -28,8 +29,8 @@ export async function callsAroundFailures(
   for (const { ref, inside } of suspectsIn(memo)) {
     const failed = await foldRun(store, ref, failedCalls, { onDefect });
     for (const [key, around] of inside) {
-      const failedAt = failed.get(key);
-      if (failedAt === undefined) continue;
+      const failedAt = failed.at.get(key);
+      if (failedAt === undefined || !failed.ledger.failures.byKey.has(key)) continue;
       // A call that fails behind the result is one of the guards that judge it.
       for (const each of around) if (failedAt < (memo.unjudged.get(each)?.result.seq ?? Number.POSITIVE_INFINITY)) found.add(each);
     }
@@ -59,21 +60,27 @@ function suspectsIn(memo: Memo): Iterable<Suspects> {
   return byRun.values();
 }
 
+interface FailedCalls {
+  readonly at: Map<CallKey, Seq>;
+  readonly ledger: CallLedger;
+}
+
 /**
- * Folds the calls of one run that failed at last, with the event that says so. One that was denied has not failed, and an accepted failure
- * was meant to be.
+ * Folds the calls of one run that failed at last and that the run counts, with the event that says so. One that was denied has not failed,
+ * and an accepted failure was meant to be.
  */
-const failedCalls: Projection<Map<CallKey, Seq>> = {
-  initial: () => new Map(),
+const failedCalls: Projection<FailedCalls> = {
+  initial: () => ({ at: new Map(), ledger: emptyLedger() }),
   apply(state, event) {
+    followCall(state.ledger, event);
     switch (event.type) {
       case 'call.failed':
         if (event.retryInMs !== undefined) return state;
-        if (event.denied !== true && event.accepted !== true) state.set(event.key, event.seq);
+        if (event.denied !== true && event.accepted !== true) state.at.set(event.key, event.seq);
         return state;
       case 'call.completed':
       case 'call.reused':
-        state.delete(event.key);
+        state.at.delete(event.key);
         return state;
       default:
         return state;

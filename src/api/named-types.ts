@@ -73,8 +73,8 @@ export type {
 } from '../../journal/store.js';
 export type { Secrets } from '../../journal/secrets/sealing.js';
 export type { CallCounts, CallFigures } from '../../replay/fold/calls/call-counts.js';
-export type { AttemptInFlight, CallLedger, CountedCall } from '../../replay/fold/calls/call-ledger.js';
-export type { FailedCall, FailedCalls } from '../../replay/fold/calls/failed-calls.js';
+export type { AttemptInFlight, CallLedger, CountedCall, FailedCall } from '../../replay/fold/calls/call-ledger.js';
+export type { FailedCalls, IncompleteResult, PlaceOfFailure } from '../../journal/facts/failed-calls.js';
 export type { AttemptOutcome, CallOutcome, EndedCall, EndOfCall } from '../../replay/fold/calls/ended-call.js';
 export type { RecordedCounts } from '../../replay/fold/recorded-counts.js';
 export type { FailedInStage, StageRetries } from '../../replay/fold/calls/stage-retries.js';

@@ -84,6 +84,17 @@ export class Attempt {
   /** The attempt that its call is inside of; where a guard requested it, that of the first execution. */
   outer: Attempt | undefined;
 
+  /** A guard requested its call. */
+  isRequested = false;
+
+  /** The attempt that counts what has no result inside its call: `outer`, and also where the call is made in a hook or a guard. */
+  countsIn: Attempt | undefined;
+
+  /** The call that counts: where a guard requested this one, that of the first execution. */
+  private get countedAs(): OpPath {
+    return this.isRequested ? (this.countsIn?.countedAs ?? this.op) : this.op;
+  }
+
   /** The costs of the calls inside its call, in this attempt and those before it. Undefined until one is known. */
   costsInside: CostsInside | undefined;
 
@@ -126,21 +137,48 @@ export class Attempt {
     this.outer?.reusedInside(usd, key);
   }
 
-  /** Notes that a call inside failed, or that its result was reused and has been made without this many calls inside. */
-  unresolvedInside(key: CallKey, op: OpPath, calls = 1): void {
-    (this.unresolved ??= new UnresolvedInside()).add(key, op, calls);
-    this.outer?.unresolvedInside(key, op, calls);
+  /** Notes that a call inside failed. */
+  unresolvedInside(key: CallKey, op: OpPath, around = this.countedAs): void {
+    (this.unresolved ??= new UnresolvedInside()).addFailed({ key, op, around });
+    this.countsIn?.unresolvedInside(key, op, around);
   }
 
-  /** Notes that a call inside has a result. */
-  resolvedInside(key: CallKey, op: OpPath): void {
-    this.unresolved?.resolve(key, op);
-    this.outer?.resolvedInside(key, op);
+  /** Notes that a call inside ended without a result: what failed inside it is made again with it. */
+  endedInside(op: OpPath, around = this.countedAs): void {
+    this.unresolved?.endWithoutResult(op, around);
+    this.countsIn?.endedInside(op, around);
   }
+
+  /** Notes that a call inside has a result; one of an earlier execution may have been made without this many calls. */
+  resolvedInside(key: CallKey, op: OpPath, without = 0, around = this.countedAs): void {
+    this.unresolved?.makeAgain(key, op);
+    if (without > 0) (this.unresolved ??= new UnresolvedInside()).addIncomplete({ key, op, calls: without, around });
+    this.countsIn?.resolvedInside(key, op, without, around);
+  }
+
+  /** Notes that the call begins to be executed again at `op`, because a guard requested it. */
+  repeatedAt(op: OpPath): void {
+    this.receivedWithout = 0;
+    this.executedAgain({ op, around: this.countedAs });
+  }
+
+  /** Notes that this attempt begins, so that nothing is made any more of what the attempts of its call before it came to. */
+  begins(): void {
+    if (this.isRequested) this.countsIn?.repeatedAt(this.op);
+    else this.countsIn?.executedAgain({ op: this.op, around: this.op });
+  }
+
+  private executedAgain(execution: { readonly op: OpPath; readonly around: OpPath }): void {
+    this.unresolved?.executeAgain(execution);
+    this.countsIn?.executedAgain(execution);
+  }
+
+  /** The calls without which the result was made that came back in an earlier execution; 0 where a guard requested a further one. */
+  receivedWithout = 0;
 
   /** Counts the calls inside without whose results the body goes on. */
   get unresolvedCount(): number {
-    return this.unresolved?.count ?? 0;
+    return this.receivedWithout + (this.unresolved?.count ?? 0);
   }
 
   reportHeaders(headers: Headers): void {

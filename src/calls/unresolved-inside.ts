@@ -1,30 +1,51 @@
 /** Counts the calls inside one call that failed, and without whose results its body goes on. calls.md 14.1. */
+import {
+  addFailed,
+  endAround,
+  failedBefore,
+  makeAgain,
+  noFailedCalls,
+  takeOut,
+  type FailedCalls,
+  type IncompleteResult,
+  type PlaceOfFailure,
+} from '../../journal/facts/failed-calls.js';
 import type { CallKey, OpPath } from '../../journal/ids.js';
-import { areSideBySide } from '../../journal/facts/side-by-side.js';
-
-interface Unresolved {
-  readonly op: OpPath;
-  readonly calls: number;
-}
 
 export class UnresolvedInside {
-  private readonly byKey = new Map<CallKey, readonly Unresolved[]>();
+  private readonly failures: FailedCalls<PlaceOfFailure> = noFailedCalls();
+  private readonly incomplete: FailedCalls<IncompleteResult> = noFailedCalls();
 
-  /** `calls`: 1 for a call that failed; for one whose result is reused, as many as its body had gone on without. */
-  add(key: CallKey, op: OpPath, calls: number): void {
-    this.resolve(key, op); // it was made again, and has failed again
-    this.byKey.set(key, [...(this.byKey.get(key) ?? []), { op, calls }]);
+  addFailed(failed: PlaceOfFailure): void {
+    makeAgain(this.failures, failed); // it was made again, and has failed again
+    addFailed(this.failures, failed);
   }
 
-  /** The call was made again: those of its key that are not beside it have what it got. */
-  resolve(key: CallKey, op: OpPath): void {
-    const left = this.byKey.get(key)?.filter((each) => areSideBySide(each.op, op));
-    if (left !== undefined) this.byKey.set(key, left);
+  /** Adds a reused result that was made without this many calls. It counts once, however often it is reused. */
+  addIncomplete(result: IncompleteResult): void {
+    addFailed(this.incomplete, result);
+  }
+
+  /** A call has a result. */
+  makeAgain(key: CallKey, op: OpPath): void {
+    makeAgain(this.failures, { key, op });
+  }
+
+  /** A call inside has ended without a result, and the body of `around` goes on. */
+  endWithoutResult(op: OpPath, around: OpPath): void {
+    for (const state of [this.failures, this.incomplete]) endAround(state, op, { hasResult: false, around });
+  }
+
+  /** The call at `around` is executed again: see `failedBefore`. */
+  executeAgain(execution: { readonly op: OpPath; readonly around: OpPath }): void {
+    for (const failed of failedBefore(this.failures, execution)) takeOut(this.failures, failed);
+    for (const result of failedBefore(this.incomplete, execution)) takeOut(this.incomplete, result);
   }
 
   get count(): number {
     let count = 0;
-    for (const each of this.byKey.values()) for (const { calls } of each) count += calls;
+    for (const failed of this.failures.byKey.values()) count += failed.length;
+    for (const [result] of this.incomplete.byKey.values()) count += result?.calls ?? 0;
     return count;
   }
 }

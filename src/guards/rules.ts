@@ -68,13 +68,14 @@ function guardFrame(guard: RegisteredGuard, frame: Frame, { phase, operation, in
     tries,
     inputs: involved,
   };
-  const { checkpoint } = frame.context;
+  const { checkpoint, call } = frame.context;
   const inside = bodyFrame({
     module,
     frame,
     operation,
     segment: `guard:${node.name ?? number}`,
     ambient: { input },
+    aside: operation.llm && (call?.attempt?.() ?? operation.repeat?.first),
     context: {
       suppress: 'all',
       denied: false,

@@ -17,13 +17,15 @@ interface BodySetting {
   readonly ambient: { readonly input: Value; readonly output?: Value };
   /** The context of the body beyond the loops and stages around the operation. */
   readonly context: Pick<Context, 'suppress' | 'denied'> & Partial<Pick<Context, 'guard' | 'args' | 'checkpoint' | 'hookErrors'>>;
+  /** The attempt that the calls of the body belong to; by default the one around the operation. */
+  readonly aside?: Frame['aside'];
 }
 
 /**
  * A body belongs to its file and not to the place of the operation, so that it does not inherit from there (running calls, streaming
  * commands). `@mx` describes the operation; guards and lookups further out are not about it, and are left out.
  */
-export function bodyFrame({ module, frame, operation, segment, ambient, context }: BodySetting): Frame {
+export function bodyFrame({ module, frame, operation, segment, ambient, context, aside }: BodySetting): Frame {
   const scope = new Scope('function', module.scope);
   scope.define({ name: 'input', value: ambient.input, kind: 'ambient' });
   if ('output' in ambient) scope.define({ name: 'output', value: ambient.output, kind: 'ambient' });
@@ -48,6 +50,7 @@ export function bodyFrame({ module, frame, operation, segment, ambient, context 
     },
     within: 'body',
     ...PLAIN,
+    aside: aside ?? frame.attempt ?? frame.aside,
     secret: frame.secret,
     deadline: frame.deadline,
     evaluate,

@@ -51,6 +51,11 @@ export interface CacheableCall {
   readonly loop: Context['for'];
   /** The attempt in whose body the call is made. */
   readonly around?: Attempt | undefined;
+  /**
+   * The attempt that counts what the call comes to: `around`, also where a hook or a guard makes the call. For an execution that a guard
+   * requested it is that of the first one.
+   */
+  readonly countsIn?: Attempt | undefined;
   /** Runs the before-guards; absent where none holds. Called ahead of an offer: they decide once. */
   readonly guardsBefore?: ((lookup: Lookup) => Promise<readonly Value[]>) | undefined;
   /** Says whether guards judge the result of the call; absent where none looks at it. */

@@ -119,7 +119,7 @@ async function unjudgedNow(
 
 /** Records that a result is reused, and returns it as a fresh one would be. */
 export function reuse(
-  { run: { cache, calls, recorder, usage }, op, operation, llm, around }: CacheableCall,
+  { run: { cache, calls, recorder, usage }, op, operation, llm, around, countsIn }: CacheableCall,
   { key: ownKey, definition: { fingerprint }, hasSecret, request }: CallIdentity,
   { known, outputs, files }: Hit,
 ): Found {
@@ -152,8 +152,8 @@ export function reuse(
   usage.callReused(savedUsd);
   const outer = operation.repeat?.first ?? around;
   if (allUsd !== undefined) outer?.reusedInside(allUsd, ownKey);
-  outer?.resolvedInside(ownKey, op.path);
-  if (unresolvedInside !== undefined) outer?.unresolvedInside(ownKey, op.path, unresolvedInside);
+  operation.repeat?.first?.repeatedAt(op.path);
+  countsIn?.resolvedInside(ownKey, op.path, unresolvedInside);
   const { measured } = known;
   if (measured) calls?.sessions.addReused(() => sessionCost(measured()));
   if (known.editedSince !== undefined) cache.warnStaleHit(request.fn, { op: op.path, recorded: known.editedSince, now: fingerprint });

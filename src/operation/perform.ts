@@ -197,7 +197,7 @@ function cacheableCall(
   llm: LlmCall,
   { sight, guardsBefore, isJudged }: Pick<CacheableCall, 'sight' | 'guardsBefore' | 'isJudged'>,
 ): CacheableCall {
-  const { run, op, secret, context, attempt } = frame;
+  const { run, op, secret, context, attempt, aside } = frame;
   const restore: CacheableCall['restore'] = (file) => performEffect(frame, 'file.restore', file);
   return {
     run,
@@ -209,6 +209,7 @@ function cacheableCall(
     suppress: context.suppress,
     loop: context.for,
     around: attempt,
+    countsIn: operation.repeat?.first ?? attempt ?? aside,
     guardsBefore,
     isJudged,
     restore,

@@ -48,6 +48,8 @@ export interface Frame {
   readonly secret: true | undefined;
   /** The attempt of the innermost call around: its body reports to it. */
   readonly attempt: Attempt | undefined;
+  /** Inside a hook or a guard: the attempt that its calls belong to, although what its body reports is not of that. */
+  readonly aside: Attempt | undefined;
   /** Inside a hook body, or an attempt with a time limit: after it nothing starts in the body, and what runs is ended. */
   readonly deadline: BodyDeadline | undefined;
   /** The attempts of a pipeline that ended because a guard made it start again. */
@@ -73,6 +75,7 @@ export const PLAIN: Pick<
   | 'streaming'
   | 'secret'
   | 'attempt'
+  | 'aside'
   | 'deadline'
   | 'guardTries'
   | 'guards'
@@ -86,6 +89,7 @@ export const PLAIN: Pick<
   streaming: undefined,
   secret: undefined,
   attempt: undefined,
+  aside: undefined,
   deadline: undefined,
   guardTries: undefined,
   guards: undefined,

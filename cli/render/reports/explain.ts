@@ -2,7 +2,7 @@
 import { atHost, describeEdit, wordsOfAttempt } from '../../../src/api/commands/words.js';
 import type { Hit } from '../../../replay/reports/explain/explain.js';
 import type { Miss } from '../../../replay/reports/explain/miss.js';
-import { countedCalls, type ReportedCall, type Resembles, type RunExplanation } from '../../../src/api/reports/explain.js';
+import type { ReportedCall, Resembles, RunExplanation } from '../../../src/api/reports/explain.js';
 import { wrapAll } from '../wrap.js';
 import { clip, oneLine } from '../one-line.js';
 import { isOfJavaScript, placeOfCall } from '../place-of-call.js';
@@ -30,7 +30,7 @@ function moduleLine({ name, version, sha256, before }: RunExplanation['modules']
 }
 
 function countsOf(all: readonly ReportedCall[]): string {
-  const calls = countedCalls(all);
+  const calls = all.filter(({ madeAgain }) => madeAgain !== true);
   const reused = calls.filter(({ hit }) => hit !== undefined && hit.worker === undefined);
   const atWorkers = calls.filter(({ hit }) => hit?.worker !== undefined).length;
   const edited = reused.filter(({ hit }) => hit?.edited === true).length;

@@ -7,7 +7,8 @@
  *    a failure in it). A call that has not ended counts as none of them.
  * COUNTS-2 A failed call no longer counts once another call of its key has ended, because it was made again. Where both stand side by
  *    side in a loop or a group, it counts all the same: the value of that has the failure in it, whatever the other call got. So it does
- *    where it lies in a call and the other one outside of that: a result was made without it.
+ *    where it lies in a call and the other one outside of that: a result was made without it. Where the call around it is executed again,
+ *    by another attempt or for a guard, it no longer counts: nothing is made of the execution that it was a part of.
  *    One that the next attempt of a pipeline's stage makes again was an attempt, and no longer counts either. One of a stage that failed is
  *    accepted once the walk leaves the stage: the graph says what to do about it. calls.md 17.3.
  *    An execution that an after-guard requested belongs to the call that was made first, and its attempts are retries of it. One that
@@ -21,6 +22,7 @@
  */
 import { addUsd, sumUsd } from '../../../journal/facts/add-usd.js';
 import type { EventOf, FactOf, JournalEvent } from '../../../journal/event.js';
+import { addFailed, endAround, failedBefore, isLeft, makeAgain, takeOut } from '../../../journal/facts/failed-calls.js';
 import type { CallKey, OpPath } from '../../../journal/ids.js';
 import { ancestorsOf, parentOf } from '../op-path.js';
 import { countAttempt, countEnd, noCalls, sumOf, takeCostBack, type CallCounts } from './call-counts.js';
@@ -34,10 +36,12 @@ import {
   type EndedCall,
   type Reuse,
 } from './ended-call.js';
-import { addFailed, endAround, forgetFailed, isLeft, makeAgain, noFailedCalls, type FailedCall, type FailedCalls } from './failed-calls.js';
 import { isUnpriced } from './failure-class.js';
+import type { AttemptInFlight, CallLedger, FailedCall } from './ledger-state.js';
 import { isRequested } from './requested-executions.js';
-import { endVisit, failInStage, isRepeated, leaveStage, noStageRetries, retryStage, type StageRetries } from './stage-retries.js';
+import { endVisit, failInStage, isRepeated, leaveStage, retryStage } from './stage-retries.js';
+
+export { emptyLedger, type AttemptInFlight, type CallLedger, type FailedCall } from './ledger-state.js';
 
 /** A call that has ended, with what all its attempts came to. */
 export interface CountedCall extends EndedCall {
@@ -51,63 +55,6 @@ export interface CountedCall extends EndedCall {
   readonly totalUsd: number | undefined;
   /** Guards judged its result, so that its cost was known before it ended: `costOfReceived`. */
   readonly wasReceived?: true;
-}
-
-export interface AttemptInFlight {
-  readonly key: CallKey;
-  readonly fn: string;
-  readonly lane: string | undefined;
-  readonly attempt: number | undefined;
-  /** An after-guard requested it: the call around counts. */
-  readonly isRequested: boolean;
-  readonly isRetry: boolean;
-  readonly groups: readonly CallCounts[];
-  /** The cost of the attempts of this call that have ended; undefined where that of one is not known. */
-  spentUsd: number | undefined;
-  /** It failed, and another one was to follow: the call has not ended. */
-  hasFailed: boolean;
-  /** Its result came back, here or in an earlier execution, and guards judge it: its cost is counted. */
-  isPriced?: true;
-  /** The time and the cost that were counted when its result came back. */
-  received?: EndedCall;
-  /** Guards judge the result of an earlier execution: it is no attempt. */
-  readonly isJudging?: true;
-}
-
-/** The state of the count. Memory is in proportion to what is in flight and what failed. */
-export interface CallLedger {
-  readonly total: CallCounts;
-  /** By the name of the function; empty where the line that named it is damaged. */
-  readonly functions: Map<string, CallCounts>;
-  /** Attempts by the model that they reported. */
-  readonly models: Map<string, number>;
-  readonly attempts: Map<OpPath, AttemptInFlight>;
-  /** Failed calls that were not made again. */
-  readonly failures: FailedCalls;
-  /** Failed executions that guards requested, by the call around them, which has not ended. */
-  readonly requested: Map<OpPath, { readonly key: CallKey; readonly failed: FailedCall }[]>;
-  readonly stages: StageRetries<FailedCall>;
-  /**
-   * The unresolved calls that earlier runs have left: in the chain of a pipeline, and inside calls whose results are reused. They are in no
-   * other count.
-   */
-  unresolvedBefore: number;
-  /** The part of it that is inside calls whose results this run reuses. */
-  unresolvedReused: number;
-}
-
-export function emptyLedger(): CallLedger {
-  return {
-    total: noCalls(),
-    functions: new Map(),
-    models: new Map(),
-    attempts: new Map(),
-    failures: noFailedCalls(),
-    requested: new Map(),
-    stages: noStageRetries(),
-    unresolvedBefore: 0,
-    unresolvedReused: 0,
-  };
 }
 
 /** The types of the events that say something about calls, and about how the failed ones of a pipeline's stages count. */
@@ -150,7 +97,7 @@ export function followCall(
     case 'call.reused':
       return reuse(ledger, event, groups);
     case 'retry.scheduled':
-      for (const { key, failed } of retryStage(ledger.stages, event)) forgetFailed(ledger.failures, key, failed);
+      for (const { failed } of retryStage(ledger.stages, event)) forget(ledger, failed);
       return undefined;
     case 'node.finished':
       endVisit(ledger.stages, event);
@@ -223,22 +170,55 @@ function reuse(ledger: CallLedger, event: Reuse, further: readonly CallCounts[])
   const { fn, key, savedUsd } = event;
   const groups = groupsOf(ledger, fn, further);
   const end = endedCall(event);
-  makeAgain(ledger.failures, event);
+  executeAgain(ledger, event);
+  resolve(ledger, event);
   takeUnresolved(ledger, event);
   for (const counts of groups) counts.savedUsd = sumUsd(counts.savedUsd, savedUsd);
   if (!isRequestedIn(ledger, event)) countEnd(groups, end, 1);
   return { fn, key, totalUsd: undefined, ...end };
 }
 
-function takeUnresolved(ledger: CallLedger, { unresolvedInside = 0 }: Pick<EventOf<'call.reused'>, 'unresolvedInside'>): void {
-  ledger.unresolvedBefore += unresolvedInside;
-  ledger.unresolvedReused += unresolvedInside;
+/** Counts what the result was made without, once however often it is reused. */
+function takeUnresolved(ledger: CallLedger, { key, op, unresolvedInside: calls }: Pick<Reuse, 'key' | 'op' | 'unresolvedInside'>): void {
+  if (calls === undefined) return;
+  if (!ledger.incomplete.byKey.has(key)) countUnresolved(ledger, calls);
+  addFailed(ledger.incomplete, { key, op, around: callAround(ledger, op), calls });
+}
+
+function countUnresolved(ledger: CallLedger, calls: number): void {
+  ledger.unresolvedBefore += calls;
+  ledger.unresolvedReused += calls;
+}
+
+/** Returns the failed calls that the event takes out of the count because the call around them begins to be executed again. */
+export function failedInExecutionBefore(ledger: CallLedger, event: AttemptStart | Reuse): readonly FailedCall[] {
+  return failedBefore(ledger.failures, executionOf(ledger, event));
+}
+
+/** COUNTS-2 */
+function executeAgain(ledger: CallLedger, event: AttemptStart | Reuse): void {
+  const { failures, incomplete, attempts } = ledger;
+  const execution = executionOf(ledger, event);
+  const first = execution.around === execution.op ? undefined : attempts.get(execution.around);
+  if (first) first.isRepeated = true;
+  for (const failed of failedBefore(failures, execution)) forget(ledger, failed);
+  for (const result of failedBefore(incomplete, execution)) {
+    takeOut(incomplete, result);
+    if (!incomplete.byKey.has(result.key)) countUnresolved(ledger, -result.calls);
+  }
+}
+
+function executionOf(ledger: CallLedger, event: AttemptStart | Reuse): { readonly op: OpPath; readonly around: OpPath } {
+  const { op } = event;
+  const isRequested = ledger.attempts.get(op)?.isRequested ?? isRequestedIn(ledger, event);
+  return { op, around: isRequested ? (parentOf(op) as OpPath) : op };
 }
 
 function startAttempt(ledger: CallLedger, event: AttemptStart, further: readonly CallCounts[]): void {
   const { op, key, fn, lane, attempt, try: tried = 1, received } = event;
   const before = ledger.attempts.get(op);
   const groups = before?.groups ?? groupsOf(ledger, fn, further);
+  executeAgain(ledger, event);
   const isRequested = before?.isRequested ?? isRequestedIn(ledger, event);
   const isRetry = tried > 1 || isRequested || isRepeated(ledger.stages, op);
   ledger.attempts.set(op, {
@@ -278,13 +258,15 @@ function endAttempt(ledger: CallLedger, event: AttemptEnd, further: readonly Cal
   if (event.type === 'call.failed' && event.waited) return undefined;
   endRequested(ledger, event.op);
   const around = end.outcome === 'executed' ? undefined : callAround(ledger, event.op);
-  endAround(ledger.failures, event.op, { hasResult: end.outcome === 'executed', around });
-  if (end.outcome !== 'denied') makeAgain(ledger.failures, event);
-  if (attempt?.isJudging && event.type === 'call.completed') takeUnresolved(ledger, event); // of an earlier execution
+  const ending = { hasResult: end.outcome === 'executed', around };
+  endAround(ledger.failures, event.op, ending);
+  endAround(ledger.incomplete, event.op, ending);
+  if (end.outcome !== 'denied') resolve(ledger, event);
+  if (attempt?.isJudging && !attempt.isRepeated && event.type === 'call.completed') takeUnresolved(ledger, event); // of an earlier execution
   if (end.outcome === 'failed' || end.outcome === 'not-executed') {
-    const failed = { op: event.op, end, groups, around };
-    addFailed(ledger.failures, event.key, failed);
-    if (attempt?.isRequested) failAsRequested(ledger, event, failed);
+    const failed = { key: event.key, op: event.op, end, groups, around };
+    addFailed(ledger.failures, failed);
+    if (attempt?.isRequested) failAsRequested(ledger, failed);
     else failInStage(ledger.stages, event.op, event.key, failed);
   }
   if (!attempt?.isRequested || end.outcome === 'failed') countEnd(groups, end, 1);
@@ -328,9 +310,9 @@ function countCost(
   if (usage?.model !== undefined) models.set(usage.model, (models.get(usage.model) ?? 0) + 1);
 }
 
-function failAsRequested({ requested }: CallLedger, { op, key }: AttemptEnd, failed: FailedCall): void {
-  const around = parentOf(op) as OpPath;
-  requested.set(around, [...(requested.get(around) ?? []), { key, failed }]);
+function failAsRequested({ requested }: CallLedger, failed: FailedCall): void {
+  const around = parentOf(failed.op) as OpPath;
+  requested.set(around, [...(requested.get(around) ?? []), failed]);
 }
 
 /** Returns the call in flight in which the operation lies. An execution that a guard requested is a part of that one. */
@@ -342,14 +324,24 @@ function callAround({ attempts }: CallLedger, op: OpPath): OpPath | undefined {
 
 /** The call has ended, and counts itself now. */
 function endRequested(ledger: CallLedger, op: OpPath): void {
-  for (const { key, failed } of ledger.requested.get(op) ?? []) forgetFailed(ledger.failures, key, failed);
+  for (const failed of ledger.requested.get(op) ?? []) forget(ledger, failed);
   ledger.requested.delete(op);
+}
+
+/** COUNTS-2 */
+function resolve({ failures }: CallLedger, again: { readonly key: CallKey; readonly op: OpPath }): void {
+  for (const { groups, end } of makeAgain(failures, again)) countEnd(groups, end, -1);
+}
+
+/** It was an attempt, or a part of one, of a call that counts by itself: another attempt follows, or that call has ended. */
+function forget({ failures }: CallLedger, failed: FailedCall): void {
+  if (takeOut(failures, failed)) countEnd(failed.groups, failed.end, -1);
 }
 
 /** The graph leads on from a stage that may have failed: by an edge, a jump, or a restart. */
 function acceptStage({ stages, failures }: CallLedger, walk: OpPath, node: string): void {
-  for (const { key, failed } of leaveStage(stages, walk, node)) {
-    if (failed.end.isAccepted || !isLeft(failures, key, failed)) continue;
+  for (const { failed } of leaveStage(stages, walk, node)) {
+    if (failed.end.isAccepted || !isLeft(failures, failed)) continue;
     countEnd(failed.groups, failed.end, -1);
     failed.end = { ...failed.end, isAccepted: true };
     countEnd(failed.groups, failed.end, 1);

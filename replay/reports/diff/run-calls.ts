@@ -3,7 +3,7 @@ import type { EventOf, Payload } from '../../../journal/event.js';
 import type { BlobId, CallKey, EventRef, Fingerprint, OpPath, Seq, Workflow } from '../../../journal/ids.js';
 import type { Position } from '../../../journal/store.js';
 import { sha256Hex } from '../../../journal/sha256.js';
-import { emptyLedger, followCall, type CallLedger } from '../../fold/calls/call-ledger.js';
+import { emptyLedger, failedInExecutionBefore, followCall, type CallLedger } from '../../fold/calls/call-ledger.js';
 import { endedCall, isEndOfCall, type CallOutcome } from '../../fold/calls/ended-call.js';
 import { endVisit, failInStage, leaveStage, noStageRetries, retryStage, type StageRetries } from '../../fold/calls/stage-retries.js';
 import { callPhases, type CallPhases } from '../../workflows/call-phases.js';
@@ -92,7 +92,9 @@ export const runCalls: Projection<RunCalls> = {
   apply(state, event, place) {
     const { position } = place;
     nodeVisits.apply(state.nodes, event, place);
+    const again = event.type === 'call.started' || event.type === 'call.reused' ? failedInExecutionBefore(state.ledger, event) : [];
     followCall(state.ledger, event);
+    for (const { key } of again) dropMadeAgain(state, key);
     callPhases.apply(state.phases, event, place);
     switch (event.type) {
       case 'run.started':

@@ -26,6 +26,8 @@ export interface Resembles {
 export interface ReportedCall extends ExplainedCall {
   /** Set for a call that no recorded run made. */
   readonly resembles?: Resembles;
+  /** The call failed, and no longer counts: it was made again, or was part of an execution of another one that a further one followed. */
+  readonly madeAgain?: true;
 }
 
 export interface RunExplanation {
@@ -65,9 +67,15 @@ export async function explainRun(store: JournalStore, { ref }: RunFile, { onDefe
   for (const call of await named(store, ref, state.calls)) {
     if (op !== undefined && !isInside(call.op, op)) continue;
     const earlier = resembling.get(call);
-    calls.push(earlier === undefined ? call : { ...call, resembles: await differing(store, state, call, earlier) });
+    const resembles = earlier === undefined ? undefined : await differing(store, state, call, earlier);
+    calls.push({ ...call, ...(resembles && { resembles }), ...(isMadeAgain(state, call) && { madeAgain: true }) });
   }
   return { workflow: ref.workflow, run: ref.run, modules: [...modules.loaded.values()], calls };
+}
+
+function isMadeAgain({ ledger: { failures } }: Explanation, { key, op, outcome }: ExplainedCall): boolean {
+  if (outcome !== 'failed' && outcome !== 'not-executed') return false;
+  return failures.byKey.get(key)?.some((failed) => failed.op === op) !== true;
 }
 
 /** Fills in previews of calls that workers executed for the run: their arguments are in the runs of the workers, which began later. */

@@ -10,6 +10,7 @@
 import type { EventOf, JournalEvent } from '../../../journal/event.js';
 import type { CacheFlags } from '../../../journal/facts/run-event.js';
 import { startOf, type CallKey, type EventRef, type OpPath, type RunId, type Seq, type Workflow } from '../../../journal/ids.js';
+import { emptyLedger, followCall, type CallLedger } from '../../fold/calls/call-ledger.js';
 import { endedCall, isEndOfCall, type CallOutcome, type EndOfCall } from '../../fold/calls/ended-call.js';
 import { callPhases, type CallPhases } from '../../workflows/call-phases.js';
 import type { DefinitionChange } from '../../memo/definitions.js';
@@ -75,6 +76,8 @@ export interface Explanation extends KnownBefore {
   readonly phases: CallPhases;
   readonly pending: Map<OpPath, Pending>;
   readonly stages: StageRetries<ExplainedCall>;
+  /** Counts the calls that are explained. */
+  readonly ledger: CallLedger;
 }
 
 interface Pending {
@@ -109,12 +112,14 @@ export function explanation(target: RunId, forkSources: readonly ForkSource[]): 
       phases: callPhases.initial(),
       pending: new Map(),
       stages: noStageRetries(),
+      ledger: emptyLedger(),
     }),
     apply(state, read, place) {
       const event = asItWas(read, startMs);
       const { run } = place.ref;
       if (state.current !== run) enterRun(state, run);
       callPhases.apply(state.phases, event, place);
+      if (run === target) followCall(state.ledger, event);
       if (event.type === 'call.started') started(state, event, place, run === target ? forkSources : undefined);
       else if (event.type === 'call.withdrawn') withdrawn(state, event);
       else if (event.type === 'call.reused' && run === target) reused(state, event, forkSources);

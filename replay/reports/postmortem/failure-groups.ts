@@ -1,8 +1,9 @@
 /** Groups failures by cause: one entry for all that are alike. */
 import type { Payload } from '../../../journal/event.js';
 import type { CallKey, OpPath, Seq } from '../../../journal/ids.js';
-import { areSideBySide } from '../../../journal/facts/side-by-side.js';
-import type { FailedCalls } from '../../fold/calls/failed-calls.js';
+import type { PlaceOfFailure } from '../../../journal/facts/failed-calls.js';
+import { areSideBySide } from '../../../journal/facts/op-relations.js';
+import type { CallLedger } from '../../fold/calls/call-ledger.js';
 import { causeOf, type FailureCause } from './failure-cause.js';
 
 export interface FailureGroup {
@@ -69,7 +70,7 @@ export function countFailure(
 export function forgetMadeAgain(
   { failures, failedCalls }: FailureGroups,
   { key, op }: { readonly key: CallKey; readonly op: OpPath },
-  { byKey }: FailedCalls,
+  { byKey }: CallLedger['failures'],
 ): void {
   const known = failedCalls.get(key);
   if (known === undefined) return;
@@ -80,6 +81,15 @@ export function forgetMadeAgain(
     return isLeft;
   });
   failedCalls.set(key, left);
+}
+
+/** Takes out failures in an execution of a call that a further one follows. COUNTS-2 in `call-ledger.ts` */
+export function forgetInExecutionBefore({ failures, failedCalls }: FailureGroups, failed: readonly PlaceOfFailure[]): void {
+  for (const { key, op } of failed) {
+    const groups = failedCalls.get(key);
+    const at = groups?.findIndex((each) => each.op === op) ?? -1;
+    for (const { group } of groups?.splice(at, at < 0 ? 0 : 1) ?? []) forgetFailure(failures, group);
+  }
 }
 
 /** Takes out the failure of the attempt before: where a stage is tried again, its calls are the attempts of one. calls.md 14.1 */

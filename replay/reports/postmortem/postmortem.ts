@@ -7,7 +7,14 @@
 import { teamCalls, type TeamCalls } from '../team/team-calls.js';
 import type { EventOf } from '../../../journal/event.js';
 import type { BlobId, CallKey, OpPath, Seq, Workflow } from '../../../journal/ids.js';
-import { costOfReceived, emptyLedger, followCall, type CallLedger, type CountedCall } from '../../fold/calls/call-ledger.js';
+import {
+  costOfReceived,
+  emptyLedger,
+  failedInExecutionBefore,
+  followCall,
+  type CallLedger,
+  type CountedCall,
+} from '../../fold/calls/call-ledger.js';
 import { isRepeated, stageOf } from '../../fold/calls/stage-retries.js';
 import { isEndOfCall } from '../../fold/calls/ended-call.js';
 import { flawOf } from '../../fold/calls/failure-class.js';
@@ -16,6 +23,7 @@ import {
   countFailure,
   forgetAttemptBefore,
   forgetFailure,
+  forgetInExecutionBefore,
   forgetMadeAgain,
   SAID_UNITS_MAX,
   tally,
@@ -124,7 +132,9 @@ export const postMortem: Projection<PostMortem> = {
     state.lastSeq = event.seq;
     const isMeasured = !isOfSimulatedCall(state.simulated, event) || state.started?.backend === SIMULATED;
     if (isMeasured) measureConcurrency(state.concurrency, event);
+    const again = event.type === 'call.started' || event.type === 'call.reused' ? failedInExecutionBefore(state.ledger, event) : [];
     const ended = followCall(state.ledger, event);
+    forgetInExecutionBefore(state, again);
     switch (event.type) {
       case 'run.started':
         state.started = event;

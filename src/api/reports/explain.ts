@@ -4,7 +4,6 @@ import { explainRun as explain, type RunExplanation } from '../../../replay/repo
 import { reportStore } from '../../../replay/reports/report-store.js';
 import { runFile, skipDefects, type ReadOptions, type RunTarget } from '../run-target.js';
 
-export { countedCalls } from '../../../replay/reports/explain/counted-calls.js';
 export type { ReportedCall, Resembles, RunExplanation } from '../../../replay/reports/explain/explain-run.js';
 
 export interface ExplainOptions extends ReadOptions {

@@ -159,6 +159,9 @@ class Attempts {
     const attempt = new Attempt(call.op.path, this.view, options, this.frame.stack, calls?.nowMs ?? NO_CLOCK, calls?.sessions);
     attempt.report = new BodyReport(attempt, calls?.reportFiles, (topic, message) => this.warnOnce(topic, message));
     attempt.outer = call.operation.repeat?.first ?? this.frame.attempt;
+    attempt.countsIn = call.countsIn;
+    attempt.isRequested = call.operation.repeat !== undefined;
+    attempt.begins();
     attempt.costsInside = progress.attempt?.costsInside;
     progress.attempt = attempt;
     progress.usage = undefined;

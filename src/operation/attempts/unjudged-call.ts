@@ -54,15 +54,13 @@ async function received({ call, options, progress, record, unjudged: { known } }
   progress.elapsedMs = known.fact.elapsedMs;
   progress.callUsage = known.measured?.()?.usage as Usage | undefined;
   const { costUsd, insideUsd, key, fact } = known;
-  const { unresolvedInside } = fact;
   if (insideUsd !== undefined) attempt.reusedInside(insideUsd, key);
   const savedUsd = addKnownUsd(costUsd, insideUsd);
-  const outer = operation.repeat?.first ?? around;
-  if (savedUsd !== undefined) outer?.reusedInside(savedUsd, key);
-  if (unresolvedInside !== undefined) {
-    attempt.unresolvedInside(key, op.path, unresolvedInside);
-    outer?.unresolvedInside(key, op.path, unresolvedInside);
-  }
+  if (savedUsd !== undefined) (operation.repeat?.first ?? around)?.reusedInside(savedUsd, key);
+  attempt.countsIn = call.countsIn;
+  attempt.isRequested = operation.repeat !== undefined;
+  attempt.begins();
+  attempt.receivedWithout = fact.unresolvedInside ?? 0;
   return withResultLabels(known.value(), operation.inputs, llm, known.resultLabels);
 }
 

@@ -25,6 +25,7 @@ export function isAccepted(error: unknown, { onFailure }: CallOptions): boolean 
 export async function acceptOrThrow(call: CacheableCall, error: unknown, lookup: Lookup, options?: CallOptions): Promise<Found> {
   const { run, operation, llm, loop } = call;
   const { inputs } = operation;
+  call.countsIn?.endedInside(call.op.path);
   if (!isAccepted(error, options ?? (await llm.options(inputs)))) {
     noteUnresolved(call, error, lookup);
     throw error;
@@ -34,8 +35,8 @@ export async function acceptOrThrow(call: CacheableCall, error: unknown, lookup:
 }
 
 /** A call that was denied, called off or waits has not failed. An execution that a guard requested is no call by itself. */
-function noteUnresolved({ op, operation, around }: CacheableCall, error: unknown, { key }: Lookup): void {
-  if (!around || key === null || operation.repeat || callFailureOf(error) === undefined) return;
+function noteUnresolved({ op, operation, countsIn }: CacheableCall, error: unknown, { key }: Lookup): void {
+  if (!countsIn || key === null || operation.repeat || callFailureOf(error) === undefined) return;
   if (error instanceof Denial || error instanceof CalledOff || isStillWaiting(error)) return;
-  around.unresolvedInside(key as CallKey, op.path);
+  countsIn.unresolvedInside(key as CallKey, op.path);
 }

@@ -46,7 +46,7 @@ export async function recordResult(call: CacheableCall, identity: CallIdentity, 
     ...(deniedInside.has(op) && { denied: true }),
   });
   progress.isRecorded();
-  (operation.repeat?.first ?? call.around)?.resolvedInside(key, op.path);
+  call.countsIn?.resolvedInside(key, op.path, progress.attempt?.receivedWithout);
   const recorded = await recording;
   if (recorded?.supersededBy) return (await winningResult(call, identity, recorded.supersededBy)) ?? value;
   if (!recorded || flaw !== undefined || 'redacted' in members.result || value instanceof Signal) return value;

@@ -130,6 +130,108 @@ it('a call that failed inside another one counts in its own run, also where an e
   expect(await run('--resume', 'failed')).toMatchObject({ status: 0, stdout: 'P:shared+P:ownx P:shared+P:owny\n' });
 });
 
+it('a call that one inside the other failed in counts in both, also where the outer one makes it again', async () => {
+  const { run, cure } = await project(
+    'shared\n',
+    SCRIPT.replace('[1, 2] => @part(`@q@n`)', '["shared", `own@q`] => @part(@n)').replace(
+      /var @all[^]*/,
+      `exe llm @book(q) = [
+  let @pages = @whole(@q)
+  run cmd { sh -c ": > sick" }
+  let @page = @part("shared")
+  => \`@pages | @page\`
+]
+show @book("x")
+`,
+    ),
+  );
+  expect(await run('--checkpoint')).toMatchObject({ status: 4, stdout: 'P:ownx | P:shared\n' });
+  cure();
+  const again = await run('--resume');
+  expect(again.status).toBe(4);
+  expect(again.stderr).toContain('1 call: 1 reused (1 call inside without a result), ');
+  expect(await run('--resume', 'failed')).toMatchObject({ status: 0, stdout: 'P:shared+P:ownx | P:shared\n' });
+  expect((await run('--resume')).status).toBe(0);
+});
+
+/** Calls @part("shared"), which fails once: it gets well when the first execution of @whole has ended. */
+const JUDGED = SCRIPT.replace('[1, 2] => @part(`@q@n`)', '["shared", `own@q`] => @part(@n)').replace(
+  /  => @good[^]*/,
+  `  run cmd { sh -c ": > sick" }
+  => @good.join("+")
+]
+guard after @whole = when [ !@output.includes(@wanted) => retry "incomplete"
+  * => allow ]
+show @whole("x")
+`,
+);
+
+it('what failed in an execution that a guard refused does not count', async () => {
+  const { run, journal, executed, cure } = await project('shared\n', `var @wanted = "shared"\n${JUDGED}`);
+  const first = await run('--checkpoint');
+  expect(first).toMatchObject({ status: 0, stdout: 'P:shared+P:ownx\n' });
+  expect(first.stderr).toContain('4 calls: 4 executed, 1 retry, ');
+  expect(executed()).toEqual(['ownx', 'ownx', 'shared', 'shared']);
+  const [listed] = JSON.parse((await journal('list', '--json')).stdout) as object[];
+  expect(listed).toMatchObject({ status: 'completed', executed: 4, failed: 0, unresolved: 0 });
+  expect((await journal('explain', 'latest')).stdout).toMatch(/^.*: 5 calls, 0 reused, 5 executed$/m);
+  expect((await run('--resume')).status).toBe(0);
+  cure();
+  expect((await run('--resume', 'failed')).stderr).toContain('no call is without a result; 1 result is reused');
+  expect(executed()).toEqual([]);
+});
+
+it('what failed in the execution that a guard requested counts, and not what failed in the one before', async () => {
+  const { run, executed } = await project(
+    'ownx\n',
+    `var @wanted = "nothing"\n${JUDGED.replace('guard after', 'guard @polite after').replace('!@output.includes(@wanted)', '@mx.guard.try == 1')}`.replace(
+      'sh -c ": > sick"',
+      'sh -c "echo ownx shared > sick"',
+    ),
+  );
+  const first = await run('--checkpoint');
+  expect(first).toMatchObject({ status: 4, stdout: '\n' });
+  expect(first.stderr).toContain('4 calls: 2 executed, 2 failed (content), 1 retry, ');
+  executed();
+  expect((await run('--resume')).stderr).toContain('1 call: 1 reused (2 calls inside without a result)');
+  expect(executed()).toEqual([]);
+});
+
+it('a call that failed in a guard counts, and so it does where the result is reused that the guard allowed', async () => {
+  const { run, journal, executed, cure } = await project(
+    'judge\n',
+    `${SCRIPT.replace(/exe llm @whole[^]*/, '')}exe llm @whole(q) = [
+  let @p = @part(@q)
+  => \`w @p\`
+]
+exe @judge(x) = [
+  let @votes = for parallel(2) @n in ["judge"] => @part(@n)
+  => true
+]
+guard after @whole = when [ @judge(@output) => allow
+  * => deny "no" ]
+show @whole("x")
+`,
+  );
+  expect((await run('--checkpoint')).status).toBe(4);
+  const again = await run('--resume');
+  expect(again.status).toBe(4);
+  expect(again.stderr).toContain('1 call: 1 reused (1 call inside without a result)');
+  expect((await journal('replay', 'latest')).status).toBe(0);
+  executed();
+  cure();
+  expect((await run('--resume', 'failed')).status).toBe(0);
+  expect(executed()).toEqual(['judge']);
+  expect((await run('--resume')).status).toBe(0);
+});
+
+it('counts once what a result was made without that is reused in several places', async () => {
+  const { run } = await project('x1\n', SCRIPT.replace(/var @all[^]*/, 'var @a = @whole("x")\nvar @b = @whole("x")\nshow `@a @b`\n'));
+  const first = await run('--checkpoint');
+  expect(first.stderr).toContain('1 failed (content)');
+  expect((await run('--resume')).stderr).toContain('2 calls: 2 reused (1 call inside without a result)');
+});
+
 it('--resume failed leaves a call alone that accepts the failure of a call inside', async () => {
   const { run, executed } = await project('b1\n', SCRIPT.replace(/(echo "P:\$q" \})/, '$1 with { onFailure: "marker" }'));
   expect((await run('--checkpoint')).status).toBe(0);

@@ -34,13 +34,14 @@ const complete = (path: string, text: string, more: Partial<FactOf<'call.complet
   elapsedMs: 5,
   ...more,
 });
-const reuse = (path: string, text: string, savedUsd?: number): Fact => ({
+const reuse = (path: string, text: string, savedUsd?: number, more: Partial<FactOf<'call.reused'>> = {}): Fact => ({
   type: 'call.reused',
   key: callKeyOf(text),
   op: opPath(path),
   fn: 'ask',
   from: { run: runRef(0).run, seq: seqOf(1) },
   ...(savedUsd !== undefined && { savedUsd }),
+  ...more,
 });
 const usage = (costUsd: number, model = 'sonnet'): Usage => ({ model, inputTokens: 10, outputTokens: 2, costUsd });
 
@@ -238,6 +239,19 @@ describe('the count of calls', () => {
     const totals = { executed: 2, reused: 0, failed: 1, withoutResult: 0, attempts: 5, unresolved: 1, model: 'sonnet' };
     expect(recordedCounts(totals)).toMatchObject({ executed: 2, failed: 1, attempts: 5, unresolved: 1, model: 'sonnet' });
   });
+
+  it('counts what an attempt came to no longer when the next one begins', () => {
+    const begun = [start('main/ask#0', 'x'), start('main/ask#0/part#0', 'p'), fail('main/ask#0/part#0', 'p')];
+    const next = [fail('main/ask#0', 'x', { retryInMs: 0 }), start('main/ask#0', 'x', { try: 2 })];
+    expect(count(...begun, ...next.slice(0, 1)).total).toMatchObject({ failed: 1 });
+    expect(count(...begun, ...next, complete('main/ask#0', 'x')).total).toMatchObject({ executed: 1, failed: 0 });
+  });
+
+  it('counts once what a reused result was made without, however often it is reused', () => {
+    const without = (path: string): Fact => reuse(path, 'x', undefined, { unresolvedInside: 2 });
+    expect(count(without('main/ask#0'), without('main/ask#1')).unresolvedBefore).toBe(2);
+    expect(count(without('main/for#0[0]/ask#0'), without('main/for#0[1]/ask#0')).unresolvedBefore).toBe(2);
+  });
 });
 
 describe('the executions of a call that an after-guard requested', () => {
@@ -268,6 +282,33 @@ describe('the executions of a call that an after-guard requested', () => {
     expect(count(...failed).total).toMatchObject(counts);
     expect(count(...failed, fail(call, 'x', { class: undefined, waited: true } as never)).total).toMatchObject(counts);
     expect(count(...failed, fail(call, 'x', { class: 'quota' })).total).toMatchObject(counts);
+  });
+
+  it('replace the ones before them, with what failed inside these', () => {
+    const part = (around: string, text: string): readonly Fact[] => [start(`${around}/part#0`, text), fail(`${around}/part#0`, text)];
+    const accepted = [complete(inside(0), 'x0'), complete(call, 'x')];
+    const begun = [start(call, 'x'), ...part(call, 'p'), received(call, 'x')];
+    expect(count(...begun).total).toMatchObject({ failed: 1, unresolved: 1 });
+    expect(count(...begun, ...again(0), ...accepted).total).toMatchObject({ executed: 1, failed: 0, unresolved: 0 });
+    const [started, back] = again(0) as [Fact, Fact];
+    const laterFailed = [...begun, started, ...part(inside(0), 'q'), back, ...accepted];
+    expect(count(...laterFailed).total).toMatchObject({ executed: 1, failed: 1, unresolved: 1 });
+    // The guards before an execution come before its start, and judge what it is sent.
+    const guardFailed = [...begun, ...part(`${inside(0)}/guard:1#0`, 'g'), ...again(0), ...accepted];
+    expect(count(...guardFailed).total).toMatchObject({ executed: 1, failed: 1, unresolved: 1 });
+  });
+
+  it('replace a result of an earlier run that was made without calls inside', () => {
+    const judged = start(call, 'x', { received: { run: runRef(0).run, seq: seqOf(1) } });
+    const without = { unresolvedInside: 2 };
+    expect(count(judged, complete(call, 'x', without)).unresolvedBefore).toBe(2);
+    const accepted = [complete(inside(0), 'x0'), complete(call, 'x')];
+    expect(count(judged, ...again(0), ...accepted).unresolvedBefore).toBe(0);
+    const inner = reuse(`${call}/part#0`, 'p', undefined, without);
+    expect(count(start(call, 'x'), inner, received(call, 'x')).unresolvedBefore).toBe(2);
+    expect(count(start(call, 'x'), inner, received(call, 'x'), ...again(0), ...accepted).unresolvedBefore).toBe(0);
+    const elsewhere = [start(call, 'x'), reuse('main/part#0', 'p', undefined, without), inner, received(call, 'x')];
+    expect(count(...elsewhere, ...again(0), ...accepted).unresolvedBefore).toBe(2);
   });
 
   it('may be reused, when the result that came first is judged once more', () => {
