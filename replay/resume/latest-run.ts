@@ -13,7 +13,7 @@ interface CallThen {
   readonly fn: string;
   /** First argument as text. */
   readonly preview: string | undefined;
-  /** The events that started or reused it, the first one at each place of an equal call. */
+  /** The events that started or reused it: one for each place of an equal call. */
   readonly starts: CallPlace[];
   /** The events that ended it, likewise. */
   readonly ends: CallPlace[];
@@ -69,7 +69,7 @@ export const latestRun: Projection<LatestRun> = {
         if (event.op.endsWith(']')) endIteration(state, parentOf(event.op));
         return state;
       case 'call.started':
-        noteStart(state, event, event.preview ?? previewOf(event.args));
+        if (event.try === undefined) noteStart(state, event, event.preview ?? previewOf(event.args));
         return state;
       case 'call.reused':
         noteStart(state, event, event.preview);
@@ -77,6 +77,7 @@ export const latestRun: Projection<LatestRun> = {
         return state;
       case 'call.failed':
       case 'call.completed':
+        if (event.type === 'call.failed' && event.retryInMs !== undefined) return state; // another attempt follows at the same place
         noteEnd(state, event);
         noteDenial(state, event);
         return state;
@@ -101,17 +102,11 @@ function noteStart(
 ): void {
   const known = calls.get(key);
   if (known === undefined) calls.set(key, { fn, preview, starts: [{ seq, op }], ends: [], isDenied: false });
-  else notePlace(known.starts, { seq, op });
+  else known.starts.push({ seq, op });
 }
 
 function noteEnd({ calls }: LatestRun, { key, seq, op }: { readonly key: CallKey } & CallPlace): void {
-  const known = calls.get(key);
-  if (known !== undefined) notePlace(known.ends, { seq, op });
-}
-
-/** Further attempts of a call are at its place. */
-function notePlace(places: CallPlace[], place: CallPlace): void {
-  if (places.at(-1)?.op !== place.op) places.push(place);
+  calls.get(key)?.ends.push({ seq, op });
 }
 
 /** Only loops of scripts count: code in another language may hand over values between what runs side by side. */
