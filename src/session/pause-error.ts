@@ -55,13 +55,20 @@ function wordsOf({ class: stopClass, lane, message, resetsAtMs }: Stop): string 
   return `${stopClass}${where}: ${message}${reset}`;
 }
 
-function remedyOf({ class: stopClass, leastBudget, resetsAtMs }: Stop): string {
+function remedyOf({ class: stopClass, leastBudget, resetsAtMs, notWaited }: Stop): string {
   if (leastBudget !== undefined) return `run it again with --resume and a budget of at least ${leastBudget}`;
+  if (notWaited !== undefined) return `${REMEDIES.quota} (${NOT_WAITED[notWaited]})`;
   return stopClass === 'quota' && resetsAtMs !== undefined ? `${REMEDIES.quota}; ${WAITING}` : REMEDIES[stopClass];
 }
 
 /** It needs to know when there is a quota again. */
 const WAITING = '--wait-quota 2h waits where that is within two hours';
+
+const NOT_WAITED: { readonly [R in NonNullable<Stop['notWaited']>]: string } = {
+  'no time': '--wait-quota did not wait, because the reply names no time for that',
+  'too late': 'that is later than --wait-quota allows to wait',
+  'no result': '--wait-quota waits no more, because no result came behind the resets',
+};
 
 const REMEDIES: { readonly [C in Stop['class']]: string } = {
   quota: 'run it again with --resume once the allowance is there again',

@@ -14,6 +14,8 @@ export interface Stop {
   readonly message: string;
   /** The remedy, where the class alone does not say it. */
   readonly hint?: string;
+  /** The reason for which a run that may wait for a quota does not. */
+  readonly notWaited?: Exclude<RefusalToWait, 'not asked'>;
   /** A budget that is enough for one call, where that of the run is not, as `--budget` takes it. */
   readonly leastBudget?: string;
   /** Further lanes that were stopped, later. */
@@ -79,14 +81,6 @@ export const NO_COST: Stop = {
 
 /** The reasons for which a run does not wait for a quota that is used up. */
 export type RefusalToWait = 'not asked' | 'no time' | 'too late' | 'no result';
-
-export const REFUSED_TO_WAIT: { readonly [R in Exclude<RefusalToWait, 'not asked'>]: string } = {
-  'no time':
-    'run it again with --resume once the allowance is there again (--wait-quota did not wait, because the reply names no time for that)',
-  'too late': 'run it again with --resume once the allowance is there again (that is later than --wait-quota allows to wait)',
-  'no result':
-    'run it again with --resume once the allowance is there again (--wait-quota waits no more, because no result came behind the resets)',
-};
 
 /** True for a failure that stops its lane. */
 export function isStopping({ class: failureClass }: Failure): boolean {

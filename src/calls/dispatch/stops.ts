@@ -5,7 +5,7 @@ import type { Spending } from '../budget/spending.js';
 import type { Failure } from '../failure.js';
 import type { Lane } from './lane.js';
 import type { AttemptEnd, DispatcherPorts, DispatchRecord, Started } from './ports.js';
-import { isStopping, NO_COST, REFUSED_TO_WAIT, stopFact, stopOfWaiting, type RefusalToWait, type Stop } from './stop.js';
+import { isStopping, NO_COST, stopFact, stopOfWaiting, type RefusalToWait, type Stop } from './stop.js';
 
 interface StopPorts extends Pick<DispatcherPorts, 'settings' | 'isServing' | 'nowMs' | 'monotonicMs'> {
   readonly spending: Spending;
@@ -105,7 +105,7 @@ export class Stops {
     if (lane.stop || !isStopping(failure)) return;
     const stop = { class: stopClass as 'quota' | 'auth', lane: lane.name, message, ...(resetsAtMs === undefined ? {} : { resetsAtMs }) };
     const refusal = this.refusalToWait(lane, failure);
-    if (refusal) return this.stopLane(op, lane, { ...stop, ...(refusal !== 'not asked' && { hint: REFUSED_TO_WAIT[refusal] }) });
+    if (refusal) return this.stopLane(op, lane, { ...stop, ...(refusal !== 'not asked' && { notWaited: refusal }) });
     const { nowMs, monotonicMs, record, waits, sleep, opened } = this.ports;
     const leftMs = Math.max(0, (resetsAtMs ?? 0) - nowMs());
     if (lane.waitsForReset) return; // several attempts were in flight when the allowance was used up
