@@ -10,7 +10,7 @@ import { recordSource } from '../operation/sources.js';
 import type { Definition } from '../runtime/definitions/definition.js';
 import { Executable } from '../runtime/definitions/executable.js';
 import type { ResultCache } from '../runtime/calls/result-cache.js';
-import { markCallFailure } from '../runtime/calls/call-failure.js';
+import { failureMessage, markCallFailure, namedFailure } from '../runtime/calls/call-failure.js';
 import { callValue } from '../runtime/evaluator-ports.js';
 import type { Frame } from '../runtime/frame.js';
 import type { ModuleExports } from '../runtime/module.js';
@@ -62,12 +62,10 @@ export async function callFunctionOf({ file, name, args, received }: FunctionCal
 }
 
 function failureInResult(name: string, failed: FailedCall): MlldError {
-  const { fn, op, class: failureClass, attempts, item, message } = failed;
-  const of = item === '' ? '' : JSON.stringify(item);
-  const error = new MlldError('CALL_FAILED', `what @${name} returned has a failed call in it: @${fn}(${of}), ${message}`, {
-    hint: 'leave failed elements out: for @x in @list when !@x.mx.failed => @x',
-  });
-  return markCallFailure(error, { fn, op, class: failureClass, attempts, item, message: error.message });
+  const { fn, op, class: failureClass, attempts, item } = failed;
+  const message = `@${name} returned the failure of a call inside it: ${namedFailure(failed)}`;
+  const error = new MlldError('CALL_FAILED', message, { hint: 'leave failed elements out: for @x in @list when !@x.mx.failed => @x' });
+  return markCallFailure(error, { fn, op, class: failureClass, attempts, item, message: failureMessage({ class: failureClass, message }) });
 }
 
 /**

@@ -102,7 +102,7 @@ export { @ask }
   const run = (...words: string[]): ReturnType<typeof runCli> => runCli([...WORDS, ...words], { cwd });
   const first = await run();
   expect(JSON.parse(first.stdout)).toEqual([null]);
-  expect(first.stderr).toContain('all: what @ask returned has a failed call in it: @part("ill"), content: no\n');
+  expect(first.stderr).toContain('all: content: @ask returned the failure of a call inside it: @part("ill"), content: no\n');
   writeFileSync(join(cwd, 'go'), '');
   expect(JSON.parse((await run('--resume', 'failed')).stdout)).toEqual([['well', 'ill']]);
 });

@@ -3,7 +3,7 @@ import type { FactOf } from '../../../journal/event.js';
 import type { CallKey } from '../../../journal/ids.js';
 import { wordsOfClass } from '../../calls/failure.js';
 import { MlldError } from '../../errors.js';
-import { markCallFailure } from '../../runtime/calls/call-failure.js';
+import { markCallFailure, namedFailure } from '../../runtime/calls/call-failure.js';
 import type { FailedCall } from '../../values/value.js';
 import type { CacheableCall, CallIdentity } from '../cacheable-call.js';
 import { itemOf } from '../attempts/failed-attempt.js';
@@ -21,9 +21,8 @@ export async function failuresBefore({ run, operation, llm }: CacheableCall): Pr
 
 export function notExecuted({ op, llm, operation }: CacheableCall, failures: readonly FailedCall[]): MlldError {
   const [first] = failures as readonly [FailedCall];
-  const item = first.item === '' ? '' : JSON.stringify(first.item);
   const without = `${failures.length} of its inputs ${failures.length === 1 ? 'has' : 'have'} no result`;
-  const message = `${without}: ${failures.length === 1 ? '' : 'first '}@${first.fn}(${item}), ${first.message}`;
+  const message = `${without}: ${failures.length === 1 ? '' : 'first '}${namedFailure(first)}`;
   return markCallFailure(
     new MlldError('CALL_NOT_EXECUTED', `@${llm.fn} was not executed: ${message}`, {
       hint: 'leave failed elements out: for @x in @list when !@x.mx.failed => @x; with { partial: true } the function takes them',

@@ -69,6 +69,11 @@ export class AttemptFailed extends MlldError {
   }
 }
 
+/** Names a failed call with its failure: `@review("page 3"), rate limit: 429 Too Many Requests`. */
+export function namedFailure({ fn, item, message }: Pick<FailedCall, 'fn' | 'item' | 'message'>): string {
+  return `@${fn}(${item === '' ? '' : JSON.stringify(item)}), ${message}`;
+}
+
 /** `rate limit: 429 Too Many Requests` */
 export function failureMessage({ class: failureClass, message }: Pick<Failure, 'class' | 'message'>): string {
   const words = wordsOfClass(failureClass);

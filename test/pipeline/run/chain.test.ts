@@ -152,6 +152,9 @@ it('goes back to no node inside a branch, and names those that it can', async ()
     code: 'RESUME_NODE',
     hint: expect.stringMatching(/: fan$/),
   });
+  await expect(resumePointAt(store, await chain(), 'failed')).rejects.toMatchObject({
+    hint: expect.stringMatching(/^a run with --checkpoint executes .* have no result, and --resume NODE a stage .*; nodes .*: fan$/),
+  });
 });
 
 it('ends where a run says that it resumed itself', async () => {

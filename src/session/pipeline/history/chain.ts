@@ -179,7 +179,10 @@ export async function resumePointAt(store: JournalStore, { segments }: Chain, no
   const start = starts.get(node);
   if (!start) {
     const near = closest(node, starts.keys());
-    const ofScripts = node === 'failed' ? 'a run with --checkpoint executes the calls of a pipeline that have no result; ' : '';
+    const ofScripts =
+      node === 'failed'
+        ? 'a run with --checkpoint executes the calls of a pipeline that have no result, and --resume NODE a stage whose function went on without one; '
+        : '';
     throw new MlldError('RESUME_NODE', `--resume ${node}: no such node was visited on the main path`, {
       hint: `${ofScripts}${near === undefined ? '' : `did you mean ${near}? `}nodes that can be named: ${[...starts.keys()].join(', ')}`,
     });
