@@ -1,5 +1,5 @@
 /** Agents that are claude, codex, gemini and opencode, played by stand-ins that check their words. workflows-js.md 9 and 10. */
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
@@ -162,4 +162,36 @@ describe.each(PROGRAMS)('$program', ({ program, model, words, lead, schemaOption
     expect(JSON.parse(resumed.result)).toEqual(['fine', 'fine']);
     expect(resumed.calls.map(({ prompt }) => prompt)).toEqual(['second', 'third']);
   });
+});
+
+/** Replies, or does not, when it is asked to end. */
+const ENDING = (ending: string): string => `#!/bin/sh
+say() { echo '{"type":"result","subtype":"success","is_error":'$1',"result":"late","session_id":"s"}'; }
+echo asked >> asked
+trap '${ending}' TERM
+while ! test -e go; do sleep 0.05; done
+say false
+`;
+
+it.each([
+  ['keeps the reply that its program has while the run is being ended', 'sleep 0.2; touch go', 'asked\n'],
+  ['is interrupted where its program does not end well then', 'exit 3', 'asked\nasked\n'],
+  ['is interrupted where its program tells of a failure then', 'say true; exit 0', 'asked\nasked\n'],
+])('an agent %s', { timeout: 60_000 }, async (_, ending, asked) => {
+  writeFileSync(join(root, 'job.js'), "export const meta = { name: 'job', description: 'x' }\nreturn agent('one')\n");
+  mkdirSync(join(root, 'bin'));
+  writeFileSync(join(root, 'bin', 'claude'), ENDING(ending), { mode: 0o755 });
+  const settings = { backend: 'claude', environment: { PATH: `${join(root, 'bin')}:${process.env['PATH']}`, HOME: root } };
+  const stopping = new AbortController();
+  const running = runScript(root, { ...settings, signal: stopping.signal });
+  await expect.poll(() => existsSync(join(root, 'asked')), { timeout: 20_000 }).toBe(true);
+  stopping.abort('SIGINT');
+  const { report } = await running;
+  expect(report).toMatchObject({
+    status: 'interrupted',
+    calls: asked === 'asked\n' ? { executed: 1, failed: 0 } : { executed: 0, failedByClass: { interrupted: 1 } },
+  });
+  writeFileSync(join(root, 'go'), '');
+  expect(await runScript(root, { ...settings, cache: { resume: '' } })).toMatchObject({ result: 'late\n' });
+  expect(readFileSync(join(root, 'asked'), 'utf8')).toBe(asked);
 });

@@ -90,6 +90,24 @@ describe('a model program that has its reply after the request to end', () => {
   });
 });
 
+it.each([
+  ['gives its reply where that is read to its end', 'echo whole', 'whole'],
+  ['gives nothing where a grandchild holds the output', 'setsid sleep 2 & echo part', undefined],
+])('a program that is cancelled and ends with the status 0 %s', async (_, ending, reply) => {
+  const { world } = openWorld();
+  const directory = await temporaryFolder();
+  const words = ['sh', '-c', `trap "${ending}; exit 0" TERM; echo $$ >> pids; while true; do sleep 0.05; done`];
+  const cancelling = new AbortController();
+  const request = { language: 'cmd', code: words.join(' '), words, directory, variables: {} } as const;
+  const running = world.perform('command.run', request, { signal: cancelling.signal });
+  running.catch(() => undefined);
+  await pidsIn(join(directory, 'pids'), 1);
+  cancelling.abort();
+  if (reply === undefined) await expect(running).rejects.toEqual(interrupted);
+  else expect(((await running) as { readonly stdout: string }).stdout.trim()).toBe(reply);
+  await world.close('test');
+});
+
 it('does not wait for a grandchild that left the group and holds the output', async () => {
   const { world, command } = openWorld();
   const folder = await temporaryFolder();

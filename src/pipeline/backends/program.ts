@@ -9,6 +9,7 @@ import { outcomeInReply } from '../stage/outcome-contract.js';
 import { readStageReply, reported } from '../stage/read-reply.js';
 import { runStageCommand } from '../stage/run-stage-command.js';
 import type { Stage } from '../stage/stage.js';
+import { hasEndedWell } from '../../world/late-reply.js';
 import { modelVariables } from './command.js';
 
 /** The status by which a shell says that there is no such program. */
@@ -28,7 +29,7 @@ export function programBackend(program: ModelProgram, rest: string): Backend {
       const stdin = contract === undefined ? text : `${text}\n\n${contract}`;
       const result = await runStageCommand(stage, frame, words, { variables: modelVariables(stage), stdin });
       // A reply that it has while the run is being ended is paid for. A time limit and a branch that is called off want no reply any more.
-      const isLate = frame.run.signal.aborted && result.exitCode === 0;
+      const isLate = frame.run.signal.aborted && hasEndedWell(result);
       if (stage.signal.aborted && !isLate) throw new StageError('transient', `${name} was ended`);
       if (result.exitCode === NOT_FOUND && result.stdout === '')
         throw new StageError('permanent', `the program ${name} was not found: install it, or name another backend`);
