@@ -30,6 +30,15 @@ it('rounds the time of a reset up to the minute: a run that is started then woul
   expect(minuteOf(pausedError({ pausedBy: { class: 'quota', message: 'used up', resetsAtMs } }).message)).toBe('02');
 });
 
+it.each([
+  ['no time', '--wait-quota did not wait, because the reply names no time for that'],
+  ['too late', 'that is later than --wait-quota allows to wait'],
+  ['no result', '--wait-quota waits no more, because no result came behind the resets'],
+] as const)('says why it does not wait for a quota: %s', (notWaited, words) => {
+  const { hint } = pausedError({ pausedBy: { class: 'quota', message: 'used up', resetsAtMs: 90_000, notWaited } });
+  expect(hint).toBe(`run it again with --resume once the allowance is there again (${words})`);
+});
+
 it('names all lanes that were stopped, and each remedy once', () => {
   const [quota, auth] = [{ class: 'quota', message: 'used up' } as const, { class: 'auth', message: 'no key' } as const];
   const error = pausedError({
