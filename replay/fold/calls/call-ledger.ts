@@ -162,19 +162,22 @@ export function usualModel({ models }: Pick<CallLedger, 'models'>): string | nul
 }
 
 function isRequestedIn({ attempts }: CallLedger, event: AttemptStart | Reuse): boolean {
+  const known = attempts.get(event.op)?.isRequested ?? event.isRequested;
+  if (known !== undefined) return known;
   const around = parentOf(event.op);
-  return event.isRequested ?? (around !== undefined && isRequested(event, attempts.get(around)));
+  return around !== undefined && isRequested(event, attempts.get(around));
 }
 
 function reuse(ledger: CallLedger, event: Reuse, further: readonly CallCounts[]): CountedCall {
   const { fn, key, savedUsd } = event;
   const groups = groupsOf(ledger, fn, further);
   const end = endedCall(event);
-  executeAgain(ledger, event);
+  const isRequested = isRequestedIn(ledger, event);
+  executeAgain(ledger, event.op, isRequested);
   resolve(ledger, event);
   takeUnresolved(ledger, event);
   for (const counts of groups) counts.savedUsd = sumUsd(counts.savedUsd, savedUsd);
-  if (!isRequestedIn(ledger, event)) countEnd(groups, end, 1);
+  if (!isRequested) countEnd(groups, end, 1);
   return { fn, key, totalUsd: undefined, ...end };
 }
 
@@ -192,14 +195,15 @@ function countUnresolved(ledger: CallLedger, calls: number): void {
 
 /** Returns the failed calls that the event takes out of the count because the call around them begins to be executed again. */
 export function failedInExecutionBefore(ledger: CallLedger, event: AttemptStart | Reuse): readonly FailedCall[] {
-  return failedBefore(ledger.failures, executionOf(ledger, event));
+  if (ledger.failures.inside.size === 0) return [];
+  return failedBefore(ledger.failures, executionOf(event.op, isRequestedIn(ledger, event)));
 }
 
 /** COUNTS-2 */
-function executeAgain(ledger: CallLedger, event: AttemptStart | Reuse): void {
+function executeAgain(ledger: CallLedger, op: OpPath, isRequested: boolean): void {
   const { failures, incomplete, attempts } = ledger;
-  const execution = executionOf(ledger, event);
-  const first = execution.around === execution.op ? undefined : attempts.get(execution.around);
+  const execution = executionOf(op, isRequested);
+  const first = isRequested ? attempts.get(execution.around) : undefined;
   if (first) first.isRepeated = true;
   for (const failed of failedBefore(failures, execution)) forget(ledger, failed);
   for (const result of failedBefore(incomplete, execution)) {
@@ -208,9 +212,7 @@ function executeAgain(ledger: CallLedger, event: AttemptStart | Reuse): void {
   }
 }
 
-function executionOf(ledger: CallLedger, event: AttemptStart | Reuse): { readonly op: OpPath; readonly around: OpPath } {
-  const { op } = event;
-  const isRequested = ledger.attempts.get(op)?.isRequested ?? isRequestedIn(ledger, event);
+function executionOf(op: OpPath, isRequested: boolean): { readonly op: OpPath; readonly around: OpPath } {
   return { op, around: isRequested ? (parentOf(op) as OpPath) : op };
 }
 
@@ -218,8 +220,8 @@ function startAttempt(ledger: CallLedger, event: AttemptStart, further: readonly
   const { op, key, fn, lane, attempt, try: tried = 1, received } = event;
   const before = ledger.attempts.get(op);
   const groups = before?.groups ?? groupsOf(ledger, fn, further);
-  executeAgain(ledger, event);
-  const isRequested = before?.isRequested ?? isRequestedIn(ledger, event);
+  const isRequested = isRequestedIn(ledger, event);
+  executeAgain(ledger, op, isRequested);
   const isRetry = tried > 1 || isRequested || isRepeated(ledger.stages, op);
   ledger.attempts.set(op, {
     key,
