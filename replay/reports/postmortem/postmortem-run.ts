@@ -9,6 +9,7 @@ import type { CallCounts, CallFigures } from '../../fold/calls/call-counts.js';
 import { endRun } from '../../fold/calls/call-ledger.js';
 import { recordOfTeam, type TeamRecord } from '../team/unended-at-workers.js';
 import { foldRun, startOfRun } from '../../fold/fold-run.js';
+import type { Projection } from '../../fold/projection.js';
 import { servesAnotherRun } from '../../fold/record-of-upkeep.js';
 import { isWhole, previousOf, successorOf } from './latest-failure.js';
 import { usableEntry, usable, type Memo } from '../../memo/memo.js';
@@ -147,13 +148,14 @@ export async function postMortemOf(store: JournalStore, file: RunFile, { nowMs, 
   // Damage was reported by the scan above, or belongs to other runs.
   const memoOf = rememberMemos(store, () => undefined);
   const own = await memoOf(ref.workflow);
+  const usual = serves === undefined ? lastComplete(runs, file) : undefined;
   return reportPostMortem(state, file, {
     nowMs,
     torn,
     serves,
     salvaged: await salvagedCallsOf(store, file, runs),
-    usual: serves === undefined ? lastComplete(runs, file) : undefined,
-    now: await recordedNow(memoOf, own, state, file),
+    usual,
+    now: await recordedNow({ memoOf, own, made: await madeBefore(store, usual, file) }, state, file),
     aroundFailures: async () => callsAroundFailures(store, own, { onDefect: () => undefined }),
     team: await recordOfTeam(store, file, state.team, async () => runs),
     begun: await begunByWorkers(store, file, runs, new Set(state.offered.values())),
@@ -178,21 +180,40 @@ async function beginningOfChain(store: JournalStore, own: PostMortem['started'],
   return first;
 }
 
+/** Returns the calls that had a result in the complete run before one that did not complete. */
+async function madeBefore(store: JournalStore, complete: RunFile | undefined, { ref, finished }: RunFile): Promise<ReadonlySet<CallKey>> {
+  if (complete === undefined || complete.ref.run > ref.run || finished?.status === 'completed') return new Set();
+  return foldRun(store, complete.ref, callsWithResult, { onDefect: () => undefined });
+}
+
+const callsWithResult: Projection<Set<CallKey>> = {
+  initial: () => new Set(),
+  apply: (state, event) => (event.type === 'call.completed' || event.type === 'call.reused' ? state.add(event.key) : state),
+};
+
+interface Recorded {
+  readonly memoOf: MemoOf;
+  readonly own: Memo;
+  /** The calls of the complete run before. */
+  readonly made: ReadonlySet<CallKey>;
+}
+
 /** Looks results up where a resumed run would: in what its fork sources have now, then in what its workflow has. */
-async function recordedNow(memoOf: MemoOf, own: Memo, state: PostMortem, { ref: { run } }: RunFile): Promise<RecordedNow> {
+async function recordedNow({ memoOf, own, made }: Recorded, state: PostMortem, { ref: { run } }: RunFile): Promise<RecordedNow> {
   const { resolved, unresolved: unanswered } = state;
   const forkSources = new Map<Workflow, Memo>();
   for (const { forkSource } of resolved.values()) if (forkSource !== undefined) forkSources.set(forkSource, await memoOf(forkSource));
   const isMade = (key: CallKey): boolean => resolved.has(key) || unanswered.has(key);
   // With `--changed ask` the run began a call although an edited function had a result of it, and so does the command that continues it.
   const { changed = 'serve' } = state.started?.flags ?? {};
-  let since = 0;
+  let elsewhere = 0;
   for (const [key, { result }] of usable(own)) {
     // A call inside one that a worker executed is in the journal of the worker alone, and not one that was left to make.
-    if (result.ref.run > run && ![...withCallsAround([own], [key])].some(isMade)) since += 1;
+    const isOther = result.ref.run > run || (changed === 'serve' && made.has(key));
+    if (isOther && ![...withCallsAround([own], [key])].some(isMade)) elsewhere += 1;
   }
   return {
-    since,
+    elsewhere,
     costs: costsIn([own]),
     judging: (key) => own.unjudged.get(key)?.asked,
     has(key, call) {

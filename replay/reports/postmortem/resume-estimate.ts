@@ -40,8 +40,11 @@ export interface RecordedNow {
   judging(key: CallKey): readonly CallKey[] | undefined;
   /** Calls whose results the resume invalidates: those around calls that failed. calls.md 15.5 */
   readonly invalidates?: ReadonlySet<CallKey>;
-  /** Results of later runs for calls that this run did not make: that many fewer are left to make. */
-  readonly since: number;
+  /**
+   * Results for calls that this run did not make, of later runs and of the complete one before it that tells how many calls there are: that
+   * many fewer are left to make.
+   */
+  readonly elsewhere: number;
   readonly costs: CostsByFunction;
 }
 
@@ -52,7 +55,7 @@ export function estimateResume(
   now: RecordedNow = {
     has: (key) => state.resolved.has(key),
     judging: (key) => (state.unjudged.has(key) ? [] : undefined),
-    since: 0,
+    elsewhere: 0,
     costs: new Map(),
   },
 ): ResumeEstimate {
@@ -83,8 +86,8 @@ export function estimateResume(
   const inLoops = [...inLoopsBy.values()].reduce((sum, calls) => sum + calls, 0);
   const seen = state.resolved.size + state.unresolved.size;
   const missing = Math.round(Math.max(inLoops, (usualCalls ?? 0) - seen));
-  const recorded = Math.min(missing, now.since);
-  // It is unknown which of the calls ahead were recorded since: they are left out evenly.
+  const recorded = Math.min(missing, now.elsewhere);
+  // It is unknown which of the calls ahead have these results: they are left out evenly.
   const part = missing === 0 ? 0 : 1 - recorded / missing;
   const inLoopsLeft = inLoops * part;
   for (const [fn, calls] of inLoopsBy) add(fn, calls * part);

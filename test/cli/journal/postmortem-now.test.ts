@@ -105,6 +105,19 @@ describe('advice and estimate', () => {
     expect(ended.stdout).not.toContain('To continue');
   });
 
+  it('count no call as not started that has a result of the complete run before', async () => {
+    const cwd = await projectFolder({ 'job.mld': '' });
+    const calls = (list: readonly string[], made: (item: string) => Parameters<typeof call>[2]): Fact[] =>
+      loop('main/for#0', list, (item, path) => call(`${path}/ask#0`, item, made(item)));
+    const complete: Fact = { type: 'run.finished', status: 'completed', totals: { executed: 4, reused: 0, failed: 0 } };
+    await record(cwd, 1, [...calls(items, () => ({})), complete]);
+    const edited = calls(['a', 'new', 'c', 'd'], (item) => ({ outcome: item === 'new' ? 'failed' : 'reused' })).slice(0, 12);
+    const { run } = await record(cwd, 2, [...edited, finished('paused')]);
+    expect((await postMortem(cwd, run))?.resume).toMatchObject({ unresolved: [{ fn: 'ask', preview: 'new' }], notStarted: 0 });
+    await callCli(['checkpoint', 'clean', 'job.mld'], { cwd });
+    expect((await postMortem(cwd, run))?.resume).toMatchObject({ notStarted: 2 });
+  });
+
   it('count a call again that an edited function was to make, whatever it had made before', async () => {
     const cwd = await projectFolder({ 'job.mld': '' });
     await record(cwd, 1, [...call('main/ask#0', 'a'), ...call('main/ask#1', 'b'), finished()]);

@@ -377,7 +377,7 @@ describe('the estimate of a resume', () => {
     const inner = [call('main/wrap#0/ask#0', 'ebb'), call('main/wrap#0/ask#1', 'flow', { outcome: 'failed' })].flat();
     const state = stateOf([begin, begun, ...inner, ...end, finished()]);
     expect(estimateResume(state, undefined)).toMatchObject({ reused: 1, kept: 2, unresolved: [] });
-    const now = { has: (key: CallKey) => state.resolved.has(key), judging: () => undefined, since: 0, costs: new Map<string, never>() };
+    const now = { has: (key: CallKey) => state.resolved.has(key), judging: () => undefined, elsewhere: 0, costs: new Map<string, never>() };
     expect(estimateResume(state, undefined, { ...now, invalidates: new Set([callKeyOf('w', 'wrap')]) })).toMatchObject({
       reused: 1,
       kept: 2,
@@ -420,7 +420,7 @@ describe('the estimate of a resume', () => {
     );
     expect(estimateResume(state, undefined)).toMatchObject({ costUsd: 0.5, unpriced: 1 });
     const costs = new Map([['note', [0.1, 0.2, 0.9]]]);
-    const now = { has: (key: CallKey) => state.resolved.has(key), judging: () => undefined, since: 0, costs };
+    const now = { has: (key: CallKey) => state.resolved.has(key), judging: () => undefined, elsewhere: 0, costs };
     expect(estimateResume(state, undefined, now)).toMatchObject({ costUsd: 0.9, unpriced: 0 });
   });
 });
