@@ -28,12 +28,14 @@ interface Ended {
   readonly calls?: { readonly unresolved: number; readonly unresolvedInside?: number };
   /** As in the report of a pipeline. */
   readonly unresolvedBefore?: number;
+  /** Of a completed pipeline in which nothing was left to resume. */
+  readonly left?: unknown;
   readonly error?: unknown;
 }
 
 /** Returns the exit status of a run; of several that apply, the first in the table of calls.md 14.4. */
 export function exitStatusOf(
-  { status, calls, unresolvedBefore = 0, error }: Ended,
+  { status, calls, unresolvedBefore = 0, left, error }: Ended,
   signal: Signal | undefined,
   allowFailures: boolean,
 ): number {
@@ -41,7 +43,8 @@ export function exitStatusOf(
   if (status === 'paused') return isTaken(error) ? EXIT_TAKEN : EXIT_PAUSED;
   if (status !== 'completed') return EXIT_FAILED;
   const { unresolved = 0, unresolvedInside = 0 } = calls ?? {};
-  return unresolved + unresolvedInside + unresolvedBefore > 0 && !allowFailures ? EXIT_INCOMPLETE : EXIT_OK;
+  const isIncomplete = unresolved + unresolvedInside + unresolvedBefore > 0 || left !== undefined;
+  return isIncomplete && !allowFailures ? EXIT_INCOMPLETE : EXIT_OK;
 }
 
 /** True for a pause whose reason is that the store takes nothing of this run any more. */

@@ -146,9 +146,10 @@ interface Ended {
 async function conclude(io: Io, { target, argv, elapsedMs, signal }: Ended, report: PipelineReport): Promise<void> {
   const { status, pipeline, journal, error, notice, left, calls, childCalls, pause, argv: recorded = argv } = report;
   const { unresolvedBefore = 0 } = report;
-  const { unresolved = 0, unresolvedInside = 0 } = calls ?? {};
+  const { unresolved = 0, unresolvedInResults = 0, unresolvedInside = 0 } = calls ?? {};
+  const inResults = unresolvedInResults + unresolvedInside;
   if (notice !== undefined) io.stderr(`${notice}\n`);
-  if (left !== undefined) io.stderr(leftBehind(left.unresolved, 'run', { name: target, argv: left.argv }));
+  if (left !== undefined) io.stderr(leftOver(left, 'run', { name: target, argv: left.argv }));
   const isCompleted = status === 'completed';
   if (isCompleted) io.stdout(renderCompleted(pipeline ?? target));
   else if (journal === undefined) {
@@ -158,7 +159,7 @@ async function conclude(io: Io, { target, argv, elapsedMs, signal }: Ended, repo
   }
   const command = { name: target, argv: recorded, pause };
   const isIncomplete = isCompleted && unresolved + unresolvedBefore + unresolvedInside > 0;
-  const hasCallsToMake = isCompleted && unresolved + unresolvedBefore > 0;
+  const hasCallsToMake = isCompleted && unresolved - unresolvedInResults + unresolvedBefore > 0;
   const next = hasCallsToMake ? pipelineAgainCommand(command) : isCompleted ? undefined : pipelineResumeCommand(command);
   if (journal && next !== undefined && status === 'interrupted' && signal !== undefined) {
     const kept = (calls?.executed ?? 0) + (calls?.reused ?? 0);
@@ -172,8 +173,7 @@ async function conclude(io: Io, { target, argv, elapsedMs, signal }: Ended, repo
     if (pause) io.stderr((await import('../render/pause.js')).renderPause(error));
     else io.stderr(`${pipeline}: ${status === 'failed' ? 'failed' : status}: ${oneLine(messageOf(error))}\n`);
   }
-  if (isCompleted && unresolvedBefore > 0) io.stderr(leftBehind(unresolvedBefore, 'runs that this one continues', command));
-  if (isCompleted && unresolvedInside > 0) io.stderr(leftInside(unresolvedInside, command));
+  if (isCompleted) io.stderr(leftOver({ unresolved: unresolvedBefore, inResults }, 'runs that this one continues', command));
   const { renderCallSummary, renderChildCalls, renderNoCalls } = await import('../render/call-summary.js');
   if (childCalls) io.stderr(renderChildCalls(childCalls));
   if (calls) io.stderr(renderCallSummary(calls, { elapsedMs, next }));
@@ -182,6 +182,14 @@ async function conclude(io: Io, { target, argv, elapsedMs, signal }: Ended, repo
 }
 
 /** Says how calls are executed again that have no result, and that no resume reaches. `whose`: `run`, `runs that this one continues`. */
+function leftOver(
+  { unresolved, inResults }: Omit<NonNullable<PipelineReport['left']>, 'argv'>,
+  whose: string,
+  command: RecordedCommand,
+): string {
+  return `${unresolved === 0 ? '' : leftBehind(unresolved, whose, command)}${inResults === 0 ? '' : leftInside(inResults, command)}`;
+}
+
 function leftBehind(count: number, whose: string, command: RecordedCommand): string {
   const calls = count === 1 ? `1 call of the ${whose} has no result` : `${count} calls of the ${whose} have no result`;
   const again = pipelineAgainCommand(command) ?? `${pipelineAnewCommand(command)}, with the --set of the first run,`;
@@ -190,7 +198,7 @@ function leftBehind(count: number, whose: string, command: RecordedCommand): str
 
 /** The result around such a call is reused by a run from the start. */
 function leftInside(count: number, command: RecordedCommand): string {
-  const calls = count === 1 ? '1 call inside a reused result has none' : `${count} calls inside reused results have none`;
+  const calls = count === 1 ? '1 call inside the result of a stage has none' : `${count} calls inside results of stages have none`;
   return `  ${calls}: ${pipelineResumeCommand(command, 'NODE')} executes a stage again, and what follows from it\n`;
 }
 

@@ -116,7 +116,7 @@ export type { EdgeAttributes, GraphAttributes, NodeAttributes } from '../pipelin
 export type { Choice } from '../pipeline/model/labels.js';
 export type { Updates } from '../pipeline/model/outcome.js';
 export type { ProjectFromFolder, WorkingProject } from '../session/project.js';
-export type { RunCalls, RunOutcome } from '../session/run-calls.js';
+export type { CallsLeft, RunCalls, RunOutcome } from '../session/run-calls.js';
 export type { DivergentRequest } from '../session/rerun/divergence.js';
 export type { Sinks } from '../session/rerun/replayed-world.js';
 export type { Value } from '../values/value.js';

@@ -9,6 +9,8 @@ export interface RunCalls extends Readonly<Omit<CallCounts, 'callsMs'>> {
   readonly total: number;
   /** Unresolved calls by the class of their last attempt; those that were not executed have the class `upstream`. */
   readonly unresolvedByClass: { readonly [cause in CallCause]?: number };
+  /** Those of `unresolved` without which the calls around them have a result in this run. Absent: none. */
+  readonly unresolvedInResults?: number;
   /** Calls without a result inside those whose results were reused: they failed in earlier runs. Absent: none. */
   readonly unresolvedInside?: number;
   /** The model that most attempts used. */
@@ -23,6 +25,14 @@ export interface RunCalls extends Readonly<Omit<CallCounts, 'callsMs'>> {
   readonly overBudgetUsd?: number;
   /** Tokens above the budget; absent where the run kept to it. */
   readonly overBudgetTokens?: number;
+}
+
+/** The calls without a result that a completed pipeline has left. */
+export interface CallsLeft {
+  /** Those that a run from the start makes again. */
+  readonly unresolved: number;
+  /** Those without which the calls around them have a result, which such a run reuses. */
+  readonly inResults: number;
 }
 
 export interface RunOutcome {

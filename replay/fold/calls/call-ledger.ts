@@ -122,6 +122,14 @@ export function leaveByRestart(ledger: CallLedger, node: string | undefined): vo
   if (node !== undefined) acceptStage(ledger, 'main' as OpPath, node);
 }
 
+/** Counts the unresolved calls without which calls around them have a result: a run that reuses that does not make them again. */
+export function unresolvedInResults({ failures, attempts }: CallLedger): number {
+  let count = 0;
+  for (const failed of failures.byKey.values())
+    for (const { around, end } of failed) if (around !== undefined && !attempts.has(around) && !end.isAccepted) count += 1;
+  return count;
+}
+
 /** Returns the number of attempts that have started and not ended, and whose cost is not known for that. */
 export function unpricedInFlight({ attempts }: CallLedger): number {
   let count = 0;

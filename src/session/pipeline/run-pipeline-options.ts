@@ -13,7 +13,7 @@ import type { Transform } from '../../pipeline/model/prepare.js';
 import type { PipelineDiagnostics } from '../../pipeline/lint/diagnostics.js';
 import type { WatchOutput } from '../../runtime/ports.js';
 import type { Project } from '../project.js';
-import type { RunOutcome } from '../run-calls.js';
+import type { CallsLeft, RunOutcome } from '../run-calls.js';
 import type { RunError } from '../user-error.js';
 import type { RunIo, RunOptions } from '../script/run-options.js';
 
@@ -123,5 +123,5 @@ export interface PipelineReport extends Omit<RunOutcome, 'resume'> {
    * With `notice`: counts the calls of the completed run that have no result. `argv` are the recorded words of its command line. Absent:
    * there are none.
    */
-  readonly left?: { readonly unresolved: number; readonly argv: readonly string[] };
+  readonly left?: CallsLeft & { readonly argv: readonly string[] };
 }

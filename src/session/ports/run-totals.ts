@@ -11,6 +11,7 @@ import {
   emptyLedger,
   followCall,
   leaveByRestart,
+  unresolvedInResults,
   usualModel,
   type CallLedger,
 } from '../../../replay/fold/calls/call-ledger.js';
@@ -44,6 +45,7 @@ export function createTotalsCounter(ledger: CallLedger = emptyLedger()): TotalsC
     const { callsMs: _, ...counts } = ledger.total;
     const { executed, reused, failed, denied, notExecuted } = counts;
     const total = executed + reused + failed + denied + notExecuted;
+    const inResults = unresolvedInResults(ledger);
     // An attempt that is still in flight has a cost that nobody will know.
     return {
       total,
@@ -51,6 +53,7 @@ export function createTotalsCounter(ledger: CallLedger = emptyLedger()): TotalsC
       unpriced: counts.unpriced + unpricedInFlight(ledger),
       unresolvedByClass: unresolvedByClass(ledger),
       model: usualModel(ledger),
+      ...(inResults > 0 && { unresolvedInResults: inResults }),
       ...(ledger.unresolvedReused > 0 && { unresolvedInside: ledger.unresolvedReused }),
       ...ofTeam(reportTeam(team)),
     };
@@ -110,6 +113,7 @@ export function addRunCalls(before: RunCalls | undefined, last: RunCalls | undef
   for (const [cause, count] of Object.entries(last.unresolvedByClass) as [CallCause, number][]) {
     unresolvedByClass[cause] = (unresolvedByClass[cause] ?? 0) + count;
   }
+  const inResults = (before.unresolvedInResults ?? 0) + (last.unresolvedInResults ?? 0);
   const unresolvedInside = (before.unresolvedInside ?? 0) + (last.unresolvedInside ?? 0);
   const model = (last.attempts > before.attempts ? last : before).model ?? last.model ?? before.model;
   return {
@@ -120,6 +124,7 @@ export function addRunCalls(before: RunCalls | undefined, last: RunCalls | undef
     ...paidOf('superseded', before, last),
     total: before.total + last.total,
     unresolvedByClass,
+    ...(inResults > 0 && { unresolvedInResults: inResults }),
     ...(unresolvedInside > 0 && { unresolvedInside }),
     model,
   };
@@ -135,6 +140,7 @@ function totalsOf(calls: RunCalls): RunTotals {
     total: _,
     failedByClass: __,
     unresolvedByClass: ___,
+    unresolvedInResults: ____,
     unresolvedInside,
     costUsd,
     savedUsd,

@@ -54,9 +54,9 @@ describe('a trial behind a run that asked models', () => {
     expect((await place.run({ ...real, resume: 't' })).report.status).toBe('completed');
     expect(asked).toEqual(['a', 'b']);
     await place.run();
-    const [paid] = await runsOf();
+    const [, , completed] = await runsOf();
     const over = await place.run({ ...real, resume: '' });
-    expect(over.report.notice).toBe(`run ${paid} is completed: there is nothing to resume`);
+    expect(over.report.notice).toBe(`run ${completed} is completed: there is nothing to resume`);
     expect(passesOver(over)).toContain(await lastRun());
   });
 

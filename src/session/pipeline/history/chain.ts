@@ -8,7 +8,7 @@
  */
 import { firstEvent } from '../../../../replay/fold/fold-run.js';
 import type { EventOf, JournalEvent } from '../../../../journal/event.js';
-import { emptyLedger, followCall } from '../../../../replay/fold/calls/call-ledger.js';
+import { emptyLedger, followCall, unresolvedInResults } from '../../../../replay/fold/calls/call-ledger.js';
 import { unresolvedInBranches } from '../../../../replay/fold/calls/unresolved-calls.js';
 import type { CallKey, EventRef, OpPath, RunId, RunRef, Seq, Workflow } from '../../../../journal/ids.js';
 import { simulates } from '../../../../journal/facts/simulated-definition.js';
@@ -20,6 +20,7 @@ import { MlldError } from '../../../errors.js';
 import { effectiveRouting } from '../../../pipeline/model/outcome.js';
 import { closest } from '../../../values/suggest.js';
 import { withoutUndefined } from '../../../values/without-undefined.js';
+import type { CallsLeft } from '../../run-calls.js';
 import type { ManagerAttempt } from '../run-pipeline-options.js';
 import type { Segment } from './logical-run.js';
 import { salvagedReplies } from './salvaged-replies.js';
@@ -36,6 +37,8 @@ export interface Chain {
   readonly replies: ReadonlySet<CallKey>;
   /** Counts the unresolved calls of nodes that have finished: a run that goes on behind them does not make these again. calls.md 17.3 */
   readonly unresolvedBefore: number;
+  /** Counts the calls that a completed pipeline has left without a result. */
+  readonly left: CallsLeft;
   /** The nodes whose stages were simulated, as their recorded definitions tell. */
   readonly simulated: ReadonlySet<string>;
 }
@@ -237,7 +240,9 @@ async function readSegments(store: JournalStore, segments: readonly Segment[]): 
   const parallel = state.main.running?.op;
   // A resume keeps these branches, and these visits, as they ended.
   if (parallel !== undefined) unresolvedBefore += unresolvedInBranches(ledger, parallel, finishedInBranches);
-  return { state, damage, replies, unresolvedBefore, simulated };
+  const inResults = unresolvedInResults(ledger);
+  const left = { unresolved: unresolvedBefore - inResults, inResults: inResults + ledger.unresolvedReused };
+  return { state, damage, replies, unresolvedBefore, left, simulated };
 }
 
 /** A model stage is the function `PIPELINE.NODE`. */

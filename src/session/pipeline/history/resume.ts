@@ -51,7 +51,7 @@ export async function findResumption(
   }
   if (node === '' && state.status === 'completed') {
     const left = await callsLeft(store, chain);
-    return { notice: `run ${state.runId} is completed: there is nothing to resume`, ...(left && { left }) };
+    return { notice: `run ${run} is completed: there is nothing to resume`, ...(left && { left }) };
   }
   if (node === '' && state.status === 'restarted' && state.restartAt !== undefined)
     return { ...restartOf(state, state.restartAt, latest), unresolvedBefore: chain.unresolvedBefore };
@@ -67,8 +67,8 @@ export async function findResumption(
 }
 
 /** Stages went on although calls failed, so that the pipeline reached its exit. */
-async function callsLeft(store: JournalStore, { latest, unresolvedBefore: unresolved }: Chain): Promise<PipelineReport['left']> {
-  return unresolved === 0 ? undefined : { unresolved, argv: (await startOfRun(store, latest.ref))?.argv ?? [] };
+async function callsLeft(store: JournalStore, { latest, left }: Chain): Promise<PipelineReport['left']> {
+  return left.unresolved + left.inResults === 0 ? undefined : { ...left, argv: (await startOfRun(store, latest.ref))?.argv ?? [] };
 }
 
 /**
