@@ -28,7 +28,7 @@ interface Ended {
   readonly calls?: { readonly unresolved: number; readonly unresolvedInside?: number };
   /** As in the report of a pipeline. */
   readonly unresolvedBefore?: number;
-  /** Of a completed pipeline in which nothing was left to resume. */
+  /** The calls without a result of a completed pipeline, which a resume leaves as they are. */
   readonly left?: unknown;
   readonly error?: unknown;
 }

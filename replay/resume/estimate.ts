@@ -4,7 +4,7 @@ import type { CallKey, RunId } from '../../journal/ids.js';
 import { concurrencyOf, startsTime, wallTime, type CallConcurrency } from '../fold/call-concurrency.js';
 import { quantile, sorted } from '../fold/quantile.js';
 import { endedCalls } from './calls-behind.js';
-import { isSimulated, type Memo } from '../memo/memo.js';
+import { isSimulated, type Memo, type MemoEntry } from '../memo/memo.js';
 import type { LatestRun } from './latest-run.js';
 import { notPredicted, predictedBefore } from './not-executed.js';
 
@@ -29,7 +29,10 @@ export interface Estimate {
   readonly callsMs: number | null;
   /** Calls, not in these times, of functions none of whose results is recorded. */
   readonly untimed: number;
-  /** The mean cost of a result, for each call whose function has one: medians leave out the few that cost most. Null where none has. */
+  /**
+   * For each call the cost of its own recorded result, else the mean of its function, where that has one: medians leave out the few that
+   * cost most. Null where none has.
+   */
   readonly costUsd: number | null;
   /** The sum of the 95th percentiles instead. */
   readonly p95Usd: number | null;
@@ -37,6 +40,13 @@ export interface Estimate {
   readonly unpriced: number;
   /** In the order of their first calls. */
   readonly functions: readonly FunctionEstimate[];
+}
+
+/** A call that the next run is expected to execute. */
+export interface ExpectedCall {
+  readonly fn: string;
+  /** The cost of its own recorded result, in US dollars. */
+  readonly usd?: number;
 }
 
 /** The cost of one result, as it was in the journal; null where it is not known. */
@@ -95,13 +105,13 @@ export interface CallsAhead {
  */
 export function estimateOf({ latest, now, predicted, earlierCosts, ahead, editsCallers = false }: EstimateFacts): {
   readonly estimate: Estimate;
-  readonly executes: readonly string[];
+  readonly executes: readonly ExpectedCall[];
   readonly notExecuted: readonly string[];
   readonly later: ReadonlySet<CallKey>;
 } {
   const { calls: last, concurrency } = latest;
   const means = meanTimes(now);
-  const executes: string[] = [];
+  const executes: ExpectedCall[] = [];
   let [callsMs, longestMs, untimed] = [0, 0, 0];
   let isResultMissing = false;
   const ended = endedCalls(latest.sideBySide);
@@ -119,7 +129,7 @@ export function estimateOf({ latest, now, predicted, earlierCosts, ahead, editsC
     for (const { op, seq } of last.get(key)?.ends ?? []) ended.add(op, seq);
     isResultMissing ||= known?.hasResult !== true;
     if (known?.isUnjudged) continue;
-    executes.push(fn);
+    executes.push({ fn, ...(known?.costUsd !== undefined && { usd: known.costUsd }) });
     addTime(known?.elapsedMs ?? means.get(fn));
   }
   const isBehind = (key: CallKey): boolean => last.get(key)?.starts.some(({ op, seq }) => ended.isBehind(op, seq)) === true;
@@ -137,7 +147,7 @@ export function estimateOf({ latest, now, predicted, earlierCosts, ahead, editsC
   const functionsAhead = [...new Set([...inLoops.keys(), ...(beforeReset?.calls.keys() ?? [])])];
   const notStarted = functionsAhead.flatMap((fn) => new Array<string>(Math.max(leftInLoops(fn), madeThen(fn))).fill(fn));
   for (const fn of [...notExecuted, ...notStarted]) addTime(means.get(fn));
-  executes.push(...notExecuted, ...notStarted);
+  executes.push(...[...notExecuted, ...notStarted].map((fn) => ({ fn })));
   const prices = pricesOf(executes, [costsOfResults(now.values()), latest.costs.usd, earlierCosts]);
   const functions = prices.map((price) => ({ ...price, meanAttempts: meanAttempts(latest, price.fn) }));
   const isUntimed = untimed > 0 && untimed === executes.length;
@@ -160,18 +170,36 @@ export function estimateOf({ latest, now, predicted, earlierCosts, ahead, editsC
   return { estimate, executes, notExecuted, later };
 }
 
-/** Takes the costs of a function from the first source that has some. */
+/** Takes the costs of a function from the first source that has some, for calls that have none of their own. */
 export function pricesOf(
-  executes: readonly string[],
+  executes: readonly ExpectedCall[],
   sources: readonly CostsByFunction[],
 ): readonly Omit<FunctionEstimate, 'meanAttempts'>[] {
-  const counts = new Map<string, number>();
-  for (const fn of executes) counts.set(fn, (counts.get(fn) ?? 0) + 1);
-  return [...counts].map(([fn, calls]) => {
+  const byFunction = new Map<string, { calls: number; own: number[] }>();
+  for (const { fn, usd } of executes) {
+    let known = byFunction.get(fn);
+    if (known === undefined) byFunction.set(fn, (known = { calls: 0, own: [] }));
+    known.calls += 1;
+    if (usd !== undefined) known.own.push(usd);
+  }
+  return [...byFunction].map(([fn, { calls, own }]) => {
+    const others = calls - own.length;
     const costs = costsOf(fn, sources);
-    const known = latestSorted(costs);
-    return { fn, calls, medianUsd: quantile(known, 0.5), p95Usd: quantile(known, 0.95), meanUsd: meanUsd(costs) };
+    const known = others === 0 ? sorted(own) : latestSorted(costs);
+    const mean = others === 0 ? 0 : meanUsd(costs);
+    const allUsd = mean === null ? null : own.reduce(addUsd, others * mean);
+    return {
+      fn,
+      calls,
+      medianUsd: quantile(known, 0.5),
+      p95Usd: greatest(quantile(known, 0.95), quantile(sorted(own), 0.95)),
+      meanUsd: allUsd === null ? null : allUsd / calls,
+    };
   });
+}
+
+function greatest(left: number | null, right: number | null): number | null {
+  return left === null || right === null ? (left ?? right) : Math.max(left, right);
 }
 
 /** Returns the costs of a function in the first source that has some. */
@@ -194,13 +222,13 @@ function meanAttempts({ costs }: LatestRun, fn: string): number {
   return attempts > retries ? attempts / (attempts - retries) : 1;
 }
 
-/** Returns what the recorded results cost that are not simulated, the oldest first. */
-export function costsIn(memos: Iterable<Memo>): CostsByFunction {
+/** Returns what the recorded results cost that are not simulated, the oldest first. `tells`: whether that of one counts. */
+export function costsIn(memos: Iterable<Memo>, tells: (memo: Memo, entry: MemoEntry) => boolean = () => true): CostsByFunction {
   const results: { fn: string; costUsd: number | undefined; endedMs: number | undefined }[] = [];
   for (const memo of memos) {
     for (const entry of memo.entries.values()) {
       const { costUsd, endedMs } = entry.result ?? {};
-      if (!isSimulated(memo, entry)) results.push({ fn: entry.fn, costUsd, endedMs });
+      if (!isSimulated(memo, entry) && tells(memo, entry)) results.push({ fn: entry.fn, costUsd, endedMs });
     }
   }
   return costsOfResults(results);

@@ -8,7 +8,7 @@ import { isSameChange, type DefinitionChange } from '../memo/definitions.js';
 import type { MemoEntry } from '../memo/memo.js';
 import { savedBy } from '../memo/stored-result.js';
 import { decideJudging, decideReuse, NO_RESULT, type Decision, type ReuseFacts, type WhyNotReused } from './decide-reuse.js';
-import { estimateOf, type CallNow, type CallsAhead, type CostsByFunction, type Estimate } from './estimate.js';
+import { estimateOf, type CallNow, type CallsAhead, type CostsByFunction, type Estimate, type ExpectedCall } from './estimate.js';
 import { predictCalls } from './predict-calls.js';
 
 export interface PlannedFunction {
@@ -82,7 +82,7 @@ export interface PlanFacts extends ReuseFacts {
 }
 
 /** `executes`: the functions of the calls that the estimate expects, in their order; undefined without a recorded run. */
-export type PlanWithCalls = Plan & { readonly executes: readonly string[] | undefined };
+export type PlanWithCalls = Plan & { readonly executes: readonly ExpectedCall[] | undefined };
 
 const NOTHING_AHEAD: CallsAhead = { inLoops: new Map() };
 const EXAMPLES_MAX = 3;

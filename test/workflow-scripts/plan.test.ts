@@ -146,6 +146,24 @@ it('says what the agents would cost, those among them that a stopped run had not
   expect(plan).toMatchObject({ estimate: { calls: 3, notStarted: 2, costUsd: 1.5 }, savedUsd: 1, budget: null, isWhole: false });
 });
 
+it('prices agents by what the same backend and model had cost, and by no other', async () => {
+  const script = `export const meta = { name: 'job', description: 'x' }
+return await parallel([() => agent('one'), () => agent('two', { model: 'opus' })])
+`;
+  const cwd = await projectFolder({ 'job.js': script, 'bin/claude': CLAUDE });
+  chmodSync(join(cwd, 'bin', 'claude'), 0o755);
+  const env = { PATH: `${join(cwd, 'bin')}:${process.env['PATH'] ?? ''}` };
+  const verdict = async (...words: string[]): Promise<string | undefined> => {
+    const { stdout } = await callCli(['run', 'job.js', '--fresh', '--plan', '--budget', '2usd', ...words], { cwd, env });
+    return /^Budget .*/m.exec(stdout)?.[0];
+  };
+  expect(await callCli(['run', 'job.js', '--backend', 'claude'], { cwd, env })).toMatchObject({ status: 0 });
+  expect(await verdict('--backend', 'claude')).toBe('Budget 2usd: it will do.');
+  const unknown = 'Budget 2usd: not known if it will do, because nothing is known of the cost of @agent.';
+  expect(await verdict('--backend', 'codex')).toBe(unknown);
+  expect(await verdict('--backend', 'claude', '--model', 'haiku')).toBe(unknown);
+});
+
 it('counts the calls that the function of an agent makes anew with it', async () => {
   const cwd = await projectFolder({
     'mlld-config.json': JSON.stringify({ agent: { backend: 'exe:ask.mld#ask' } }),

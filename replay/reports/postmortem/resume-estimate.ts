@@ -85,7 +85,9 @@ export function estimateResume(
   const inLoopsBy = aheadInLoops(state);
   const inLoops = [...inLoopsBy.values()].reduce((sum, calls) => sum + calls, 0);
   const seen = state.resolved.size + state.unresolved.size;
-  const missing = Math.round(Math.max(inLoops, (usualCalls ?? 0) - seen));
+  // A run that reached its end made all its calls, however many another one had made.
+  const isWhole = state.finished?.status === 'completed';
+  const missing = isWhole ? 0 : Math.round(Math.max(inLoops, (usualCalls ?? 0) - seen));
   const recorded = Math.min(missing, now.elsewhere);
   // It is unknown which of the calls ahead have these results: they are left out evenly.
   const part = missing === 0 ? 0 : 1 - recorded / missing;
@@ -93,7 +95,7 @@ export function estimateResume(
   for (const [fn, calls] of inLoopsBy) add(fn, calls * part);
   const notStarted = missing - recorded;
   const others = Math.max(0, notStarted - inLoopsLeft);
-  const isPart = state.finished?.status !== 'completed' || unresolved.length > 0;
+  const isPart = !isWhole || unresolved.length > 0;
   const cost = priced(state.rates, now.costs, withoutCallers(state, { ahead, others }, left));
   const time = timed(state, { ahead, others });
   return { reused: reusable + recorded, kept: kept + recorded, unresolved, notStarted, isPart, ...time, ...cost };

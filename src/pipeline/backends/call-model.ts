@@ -180,8 +180,7 @@ function llmCall(stage: Stage, { fn, prompt, carried, text, backend, contract, f
   const walk = { ...(restarts > 0 && { restarts }), ...(within !== undefined && { within }) };
   const definition: readonly DefinitionPart[] = [
     part('body', fn, nodeAttribute(node, 'prompt') ?? ''),
-    part('variable', 'backend', backend.name),
-    part('variable', 'model', [model, provider, effort].join(' ')),
+    ...settingParts(backend, settings),
     ...(contract === undefined ? [] : [part('variable', 'contract', contract)]),
     ...(tools.length === 0 ? [] : [part('variable', 'tools', tools.join(', '))]), // none: as in records of older programs
   ];
@@ -209,6 +208,12 @@ function llmCall(stage: Stage, { fn, prompt, carried, text, backend, contract, f
     labels: ['llm'],
     sources: [],
   };
+}
+
+/** The parts of the definition of a stage that say who replies. */
+export function settingParts({ name }: Pick<OwnBackend, 'name'>, settings: ReturnType<typeof modelSettingsOf>): readonly DefinitionPart[] {
+  const { model = null, provider = null, effort } = settings;
+  return [part('variable', 'backend', name), part('variable', 'model', [model, provider, effort].join(' '))];
 }
 
 const PREVIEW_UNITS = 80;

@@ -5,10 +5,11 @@
 import type { CallKey, OpPath } from '../../../journal/ids.js';
 import type { JournalStore } from '../../../journal/store.js';
 import { isSimulated, usable, type Memo } from '../../../replay/memo/memo.js';
-import { costsIn, pricesOf, type CostsByFunction } from '../../../replay/resume/estimate.js';
+import { pricesOf, type CostsByFunction } from '../../../replay/resume/estimate.js';
 import { pipelineState } from '../../../replay/pipeline/pipeline-state.js';
 import type { Received } from '../../../replay/pipeline/received-replies.js';
 import { isSimulatedStage } from '../../pipeline/backends/select-backend.js';
+import type { Graph } from '../../pipeline/model/graph.js';
 import { compilePipeline } from '../../pipeline/model/compiled-pipeline.js';
 import { stepsAhead, type PlannedNode } from '../../pipeline/walk/steps-ahead.js';
 import { workflowFor } from '../project.js';
@@ -32,6 +33,7 @@ import { requireSecrets, separateSecrets } from './secret-settings.js';
 import { loadGraph } from './load-graph.js';
 import { planChild } from './plan-child.js';
 import { noStageCalls, stageBudget, type StageCalls } from './plan-stage-budget.js';
+import { stageCosts } from './stage-costs.js';
 
 export interface PipelinePlan {
   readonly pipeline: string;
@@ -107,7 +109,7 @@ async function planIn(options: PipelineRunOptions, world: World, calls: StageCal
   const enterAt = resumed?.enterAt ?? (found && 'enterAt' in found ? found.enterAt : undefined);
   const continuesEnd = found !== undefined && options.resume === '';
   const { nodes, afterwards } = stepsAhead(plan, state, enterAt, { continues: continuesEnd });
-  const { all, real, costs, warnings } = await recordedStages(store, graph.name, recordable, resumed);
+  const { all, real, costs, warnings } = await recordedStages(store, graph, recordable, resumed);
   notices.push(...warnings);
   const mayReuse = options.checkpoint || (options.forks ?? []).length > 0 || (resumed?.replies.size ?? 0) > 0;
   const replyOf = ({ node, op: nodeOp, callsModel }: PlannedNode): PlannedStep['reply'] => {
@@ -124,7 +126,7 @@ async function planIn(options: PipelineRunOptions, world: World, calls: StageCal
     calls,
     functionOf: ({ node }) => `${graph.name}.${node}`,
     replyOf,
-    costOf: ({ node, callsModel }) => (callsModel ? pricesOf([`${graph.name}.${node}`], [costs])[0]?.medianUsd : undefined) ?? null,
+    costOf: ({ node, callsModel }) => (callsModel ? pricesOf([{ fn: `${graph.name}.${node}` }], [costs])[0]?.medianUsd : undefined) ?? null,
     childOf: (step, isContinued) =>
       planChild({ options, plan, store, state, isContinued, notices }, step, (ofChild) => planIn(ofChild, world, calls)),
   };
@@ -208,7 +210,7 @@ interface RecordedStages {
   readonly all: UsableResults;
   /** Those among them that are not simulated. */
   readonly real: UsableResults;
-  /** The costs of all recorded replies but simulated ones, those among them that are not reused or were invalidated since. */
+  /** The costs of all recorded replies of the backends and models of now, also of those that are not reused or were invalidated since. */
   readonly costs: CostsByFunction;
   readonly warnings: readonly string[];
 }
@@ -216,7 +218,7 @@ interface RecordedStages {
 /** Throws as `openPriorRuns`. */
 async function recordedStages(
   store: JournalStore,
-  name: string,
+  graph: Graph,
   options: PipelineRunOptions,
   { invalidated, refused }: Pick<ResumePoint, 'invalidated' | 'refused'> = { invalidated: [], refused: [] },
 ): Promise<RecordedStages> {
@@ -233,7 +235,7 @@ async function recordedStages(
     cache: { checkpoint: true, forks: await forkSources(options, store) },
     declarations: { declares: () => false, knownFunctions: [] },
     onDefect: () => undefined,
-    pipeline: { name, isChild: options.parent !== undefined },
+    pipeline: { name: graph.name, isChild: options.parent !== undefined },
   });
   const unusable = new Set(invalidated);
   const unusableForked = new Set([...refused, ...own.memo.refused]);
@@ -249,11 +251,11 @@ async function recordedStages(
   };
   add(own.memo, (key) => unusable.has(key), true);
   for (const { memo } of forks) add(memo, (key) => unusableForked.has(key), false);
-  const kept = costsIn([own, ...forks].map(({ memo }) => memo));
+  const { costs: kept, others } = stageCosts([own, ...forks], graph, options);
   const earlier = await costsInRuns(
     store,
     loaded.runs,
-    [...loaded.memo.called.keys()].filter((fn) => !kept.has(fn)),
+    [...loaded.memo.called.keys()].filter((fn) => !kept.has(fn) && !others.has(fn)),
   );
   for (const [key, waiting] of own.memo.unjudged) {
     if (unusable.has(key)) continue;

@@ -25,7 +25,7 @@ export function noStageCalls(): StageCalls {
 /** Stages whose replies are reused if their prompts are the same can leave open that a budget will do, and not that it will not. */
 export function stageBudget(limits: BudgetLimits, { stages, isWhole }: StageCalls, history: LearnedPace['costs']): BudgetVerdict {
   const verdictFor = (calls: readonly StageCall[]): BudgetVerdict => {
-    const executes = calls.map(({ fn }) => fn);
+    const executes = calls.map(({ fn, costUsd }) => ({ fn, ...(costUsd !== null && { usd: costUsd }) }));
     const costs: CostsByFunction = new Map(calls.flatMap(({ fn, costUsd }) => (costUsd === null ? [] : [[fn, [costUsd]] as const])));
     const functions = pricesOf(executes, [costs]).map((prices) => ({ ...prices, meanAttempts: 1 }));
     const estimate = { functions, durationMs: null, untimed: executes.length, isPart: false };

@@ -5,7 +5,7 @@ import type { JournalStore, RunFile } from '../../../journal/store.js';
 import { foldRun } from '../../../replay/fold/fold-run.js';
 import { isSimulated, type Memo, type MemoEntry } from '../../../replay/memo/memo.js';
 import { savedBy } from '../../../replay/memo/stored-result.js';
-import { estimateOf, type CallNow, type Estimate } from '../../../replay/resume/estimate.js';
+import { estimateOf, type CallNow, type Estimate, type ExpectedCall } from '../../../replay/resume/estimate.js';
 import { latestRun } from '../../../replay/resume/latest-run.js';
 import { predictCalls } from '../../../replay/resume/predict-calls.js';
 import { loadInnerResults } from '../../../replay/workflows/inner-results.js';
@@ -24,18 +24,28 @@ interface RecordedCalls {
   readonly isUnjudged: (key: CallKey) => boolean;
   /** The run would simulate its agents: simulated results tell what theirs cost. */
   readonly isTrial: boolean;
+  /** Other backends or models answer agents: what agents had cost tells nothing. */
+  readonly isOtherwise: boolean;
 }
 
 export interface EstimatedWork {
   /** Undefined without a recorded run. */
   readonly estimate: Estimate | undefined;
   /** The functions of the calls that the estimate expects, in their order. */
-  readonly executes: readonly string[];
+  readonly executes: readonly ExpectedCall[];
   /** US dollars that the results had cost that are reused; null where none of them is known. */
   readonly savedUsd: number | null;
 }
 
-export async function estimateWork({ store, runs, memos, isReused, isUnjudged, isTrial }: RecordedCalls): Promise<EstimatedWork> {
+export async function estimateWork({
+  store,
+  runs,
+  memos,
+  isReused,
+  isUnjudged,
+  isTrial,
+  isOtherwise,
+}: RecordedCalls): Promise<EstimatedWork> {
   const last = runs.at(-1);
   const [own, ...sources] = memos;
   const entries = new Map<CallKey, MemoEntry>();
@@ -66,12 +76,16 @@ export async function estimateWork({ store, runs, memos, isReused, isUnjudged, i
       isUnjudged: isUnjudged(key),
       elapsedMs,
       endedMs,
-      costUsd,
+      costUsd: isOtherwise && fn === AGENT_FUNCTION ? undefined : costUsd,
     });
     if (isSaved && result) savedUsd = sumUsd(savedUsd, savedBy(result));
   }
   if (last === undefined) return { estimate: undefined, executes: [], savedUsd };
-  const facts = { latest: await foldRun(store, last.ref, latestRun), now, predicted, ahead: await aheadIn(store, { runs, memo: own }) };
-  const estimated = await withEarlierCosts(store, runs, (earlierCosts) => estimateOf({ ...facts, earlierCosts }));
+  const latest = await foldRun(store, last.ref, latestRun);
+  if (isOtherwise) latest.costs.usd.delete(AGENT_FUNCTION);
+  const facts = { latest, now, predicted, ahead: await aheadIn(store, { runs, memo: own }) };
+  const estimated = await withEarlierCosts(store, runs, (earlierCosts) =>
+    estimateOf({ ...facts, earlierCosts: new Map([...earlierCosts].filter(([fn]) => !isOtherwise || fn !== AGENT_FUNCTION)) }),
+  );
   return { ...estimated, savedUsd };
 }

@@ -18,6 +18,7 @@ import { comparedRuns, isCompleted } from '../script/plan/estimate-facts.js';
 import { budgetVerdict, type BudgetVerdict } from '../script/plan/plan-budget.js';
 import type { RunOptions } from '../script/run-options.js';
 import { estimateWork } from './estimate-work.js';
+import { isAnsweredOtherwise } from './answered-otherwise.js';
 import { NOT_COMPARED, plannedEdits, type PlannedWork } from './planned-edits.js';
 import { callsOf } from './recorded-samples.js';
 import { closeWorld, openRunStore } from '../run-store.js';
@@ -98,7 +99,9 @@ export async function planWork(planned: PlannedWork, phases: readonly string[] |
     const isUnjudged = unjudgedIn(usable.memo, opened.selected.keys, isTrial);
     const missing = predicted.filter((key) => !isReused(key));
     const toExecute = missing.filter((key) => !isUnjudged(key));
-    const { estimate, executes, savedUsd } = await estimateWork({ store, runs: loaded.runs, memos, isReused, isUnjudged, isTrial });
+    const isOtherwise = !isTrial && (await isAnsweredOtherwise(store, [loaded, ...forks], { ...planned, options }, toExecute));
+    const recorded = { store, runs: loaded.runs, memos, isReused, isUnjudged, isTrial, isOtherwise };
+    const { estimate, executes, savedUsd } = await estimateWork(recorded);
     const isWhole = loaded.runs.some(isCompleted);
     const limits = callSettings(options).budget;
     const ofRuns = { current: undefined, nowMs: io.nowMs(), listed: loaded.runs, reserves: true };

@@ -36,10 +36,10 @@ describe('the price in a plan', () => {
     expect(await plan()).toMatchObject({ savedUsd: 3.5, budget: null, estimate: { calls: 0, costUsd: null } });
     expect(await plan('--resume', '@ask("e")')).toMatchObject({
       savedUsd: 2,
-      estimate: { calls: 2, costUsd: expect.closeTo(3.5 / 3), p95Usd: 2, unpriced: 0 },
+      estimate: { calls: 2, costUsd: 1.5, p95Usd: 2, unpriced: 0 },
     });
     expect(await plan('--resume', '@ask', '--budget', '2.5usd')).toMatchObject({
-      budget: { limits: { usd: 2.5 }, suffices: false, limit: 'usd', after: 3 },
+      budget: { limits: { usd: 2.5 }, suffices: false, limit: 'usd', after: 4 },
     });
     // The call that came after these may run again, too: its arguments may be made of their results.
     expect(await plan('--resume', '@ask', '--budget', '4usd')).toMatchObject({ budget: { suffices: null, limit: null, after: null } });
@@ -50,6 +50,16 @@ describe('the price in a plan', () => {
     expect(await text('--resume', '@ask("e")', '--budget', '1usd')).toContain(
       '  the reused results save $2.00\n\nBudget 1usd: it will not do: the amount of money is reached after 1 of 2 calls.\n',
     );
+  });
+
+  it('is no reason to trust a budget that one of many calls had exceeded alone', async () => {
+    const items = Array.from({ length: 30 }, (_, i) => (i === 29 ? 'huge' : `${i}`));
+    const { run, text } = await project(`${PRICED('ask', 'q == "huge" ? 2.5 : 0.01')}for @i in ${JSON.stringify(items)} => show @ask(@i)
+`);
+    await run('--checkpoint');
+    const shown = await text('--resume', '@ask(= "huge")', '--budget', '0.5usd');
+    expect(shown).toContain('  @ask: 1 call, median $2.50, 95% at most $2.50\n');
+    expect(shown).toContain('Budget 0.5usd: it will not do: the amount of money is reached after 1 of 1 call.\n');
   });
 
   it('is the least where an edited function makes calls: it may make others now', async () => {

@@ -56,6 +56,17 @@ it('by what their recorded replies had cost', async () => {
   );
 });
 
+it('by nothing that another backend or model had cost', async () => {
+  const at = shop('a [prompt="A"]; b [prompt="B", llm_model="opus"]; start -> a -> b -> exit');
+  expect((await at.run({ ...own(at), checkpoint: true })).report.status).toBe('completed');
+  expect(await lineFor(at, { usd: 2 })).toBe('Budget 2usd: it will do.');
+  const unknown = (of: string): string => `Budget 2usd: not known if it will do, because nothing is known of the cost of ${of}.`;
+  expect(await lineFor(at, { usd: 2 }, { backend: 'codex' })).toBe(unknown('a, b'));
+  expect(await lineFor(at, { usd: 2 }, { backend: 'codex', resume: 'b' })).toBe(unknown('b'));
+  at.write('p.dot', at.read('p.dot').replace('opus', 'sonnet'));
+  expect(await lineFor(at, { usd: 2 })).toBe(unknown('b'));
+});
+
 it('as far as it is known which replies are reused', async () => {
   const at = shop('a [prompt="A"]; b [prompt="B"]; start -> a -> b -> exit');
   await at.run({ ...own(at), checkpoint: true });

@@ -326,6 +326,11 @@ describe('the estimate of a resume', () => {
     expect(estimateResume(state, 10).notStarted).toBe(7);
   });
 
+  it('counts nothing as not started of a run that reached its end, however many calls another one had made', () => {
+    const state = stateOf(call('main/ask#0', 'a'), call('main/ask#1', 'b', { outcome: 'failed' }), [finished()]);
+    expect(estimateResume(state, 10)).toMatchObject({ reused: 1, unresolved: [{ preview: 'b' }], notStarted: 0 });
+  });
+
   it('counts a result that came later, and not one that can’t be reused', () => {
     const state = stateOf(
       failing('main/ask#0', 'ebb', 'no'),

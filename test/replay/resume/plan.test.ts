@@ -65,7 +65,7 @@ describe('a plan', () => {
         { fn: 'conclude', usable: 0, unresolved: 0, notExecuted: 1 },
       ],
       estimate: { calls: 2, unpriced: 2, untimed: 1, durationMs: expect.any(Number) as number },
-      executes: ['ask', 'conclude'],
+      executes: [{ fn: 'ask' }, { fn: 'conclude' }],
     });
   });
 
@@ -241,13 +241,20 @@ describe('a plan', () => {
     const priced = costs.map((usd, number) => costing(`main/ask#${number}`, `${number}`, usd));
     const failed = [call('main/ask#9', 'flow', { outcome: 'failed' }), call('main/free#0', 'flow', { fn: 'free', outcome: 'failed' })];
     const plan = planRun(facts(run(runRef(1), ...priced, ...failed), { invalidatedKeys: new Set([callKeyOf('0')]) }));
-    expect(plan.executes).toEqual(['ask', 'ask', 'free']);
-    expect(plan.estimate).toMatchObject({ calls: 3, costUsd: 1.4, p95Usd: 5, unpriced: 1 });
+    expect(plan.executes).toEqual([{ fn: 'ask', usd: 0.1 }, { fn: 'ask' }, { fn: 'free' }]);
+    expect(plan.estimate).toMatchObject({ calls: 3, costUsd: 0.8, p95Usd: 5, unpriced: 1 });
     expect(plan.estimate?.functions).toEqual([
-      { fn: 'ask', calls: 2, medianUsd: 0.3, p95Usd: 2.5, meanUsd: 0.7, meanAttempts: 1 },
+      { fn: 'ask', calls: 2, medianUsd: 0.3, p95Usd: 2.5, meanUsd: 0.4, meanAttempts: 1 },
       { fn: 'free', calls: 1, medianUsd: null, p95Usd: null, meanUsd: null, meanAttempts: 1 },
     ]);
     expect(plan.savedUsd).toBeCloseTo(3.4); // all but the invalidated one
+  });
+
+  it('expects a call to cost again what it had cost, however the others were', () => {
+    const priced = ['a', 'b', 'c'].map((text, number) => costing(`main/ask#${number}`, text, number === 2 ? 2.5 : 0.01));
+    const plan = planRun(facts(run(runRef(1), ...priced), { invalidatedKeys: new Set([callKeyOf('c')]) }));
+    expect(plan.estimate).toMatchObject({ calls: 1, costUsd: 2.5, p95Usd: 2.5 });
+    expect(plan.estimate?.functions).toMatchObject([{ medianUsd: 2.5, p95Usd: 2.5, meanUsd: 2.5 }]);
   });
 
   it('knows no price that nothing in the journal has, and takes that of earlier runs where the last one has none', () => {

@@ -1,6 +1,6 @@
 /** Says, for a plan, if a budget will do for the calls that are expected, by the rule with which the run will start them. calls.md 13.2. */
 import type { KnownCost } from '../../../../replay/fold/call-history.js';
-import type { Estimate } from '../../../../replay/resume/estimate.js';
+import type { Estimate, ExpectedCall } from '../../../../replay/resume/estimate.js';
 import { Budget, type Cost } from '../../../calls/budget/budget.js';
 import type { BudgetLimits, LimitKind } from '../../../calls/budget/limits.js';
 
@@ -22,8 +22,8 @@ export interface BudgetVerdict {
 
 interface ExpectedCalls {
   readonly estimate: Pick<Estimate, 'functions' | 'durationMs' | 'untimed' | 'isPart'>;
-  /** The functions of the calls, in their order. */
-  readonly executes: readonly string[];
+  /** The calls, in their order. */
+  readonly executes: readonly ExpectedCall[];
   /** The costs of attempts that the run will begin with, by function. */
   readonly history: ReadonlyMap<string, readonly KnownCost[]>;
   /** `maxCost` of the functions that have it. */
@@ -32,7 +32,10 @@ interface ExpectedCalls {
   readonly isWhole: boolean;
 }
 
-/** Executes the calls one after the other in thought: each costs the mean of its function, and has as many attempts as in the past. */
+/**
+ * Executes the calls one after the other in thought: each costs what it had cost, else the mean of its function. Each has as many attempts
+ * as in the past.
+ */
 export function budgetVerdict(limits: BudgetLimits, expected: ExpectedCalls | undefined): BudgetVerdict {
   if (expected === undefined) return { limits, suffices: null, limit: null, after: null, isWhole: false };
   const { estimate, executes, history, maxCosts, isWhole } = expected;
@@ -42,7 +45,7 @@ export function budgetVerdict(limits: BudgetLimits, expected: ExpectedCalls | un
   /** Attempts beyond the first that are due, by function: a mean is no whole number. */
   const due = new Map<string, number>();
   let isKnown = isWhole && !estimate.isPart && limits.shared === undefined && (limits.ms === undefined || estimate.untimed === 0);
-  for (const [after, fn] of executes.entries()) {
+  for (const [after, { fn, usd }] of executes.entries()) {
     const elapsedMs = ((estimate.durationMs ?? 0) * after) / executes.length;
     let further = (due.get(fn) ?? 0) + (attempts.get(fn) ?? 1) - 1;
     let admission = budget.admit(fn, elapsedMs, maxCosts.get(fn));
@@ -55,11 +58,18 @@ export function budgetVerdict(limits: BudgetLimits, expected: ExpectedCalls | un
       // Nothing is in flight here that could settle, so that the only other answer is a limit that is reached.
       return { limits, suffices: false, limit: admission.kind === 'reached' ? admission.limit : null, after, isWhole };
     }
-    const cost = usual.get(fn) ?? {};
+    const cost = { ...usual.get(fn), ...(usd !== undefined && { usd }) };
     isKnown &&= (limits.usd === undefined || cost.usd !== undefined) && (limits.tokens === undefined || cost.tokens !== undefined);
     budget.settle(admission.reserved, cost);
+    const limit = exceededLimit(budget);
+    if (limit) return { limits, suffices: false, limit, after: after + 1, isWhole };
   }
   return { limits, suffices: isKnown ? true : null, limit: null, after: null, isWhole };
+}
+
+/** A call that costs more than it reserves can exceed the budget. calls.md 13.5 */
+function exceededLimit({ over: { usd, tokens } }: Budget): LimitKind | undefined {
+  return usd > 0 ? 'usd' : tokens > 0 ? 'tokens' : undefined;
 }
 
 function usualCost(usd: number | null, history: readonly KnownCost[] = []): Cost {
