@@ -17,13 +17,13 @@ export function concludeRun(io: Io, { argv, name, request, script }: Concluded, 
     if (unrecordedResults !== undefined) io.stderr(`nothing was recorded; ${script.kind === 'file' ? KEEPS : KEEPS_TEXT}\n`);
   }
   if (calls === undefined && journal !== undefined && !request.structured) io.stderr(renderNoCalls(elapsedMs));
-  if (pause && next !== undefined) io.stderr(timerCommand(io, next));
+  if (pause && resume !== undefined) io.stderr(timerCommand(io, nextCommand({ name, argv }, resume)));
 }
 
 const KEEPS = '--checkpoint keeps the results';
 const KEEPS_TEXT = 'of a script in a file, --checkpoint keeps the results';
 
-/** A timer begins in another folder than the user. */
+/** A timer begins in another folder than the user. `next` has the budget that the user gave, also where a person is told a larger one. */
 export function timerCommand({ workingDirectory }: Pick<Io, 'workingDirectory'>, next: string): string {
   return `${oneLine(`${shellWords(['cd', workingDirectory])} && ${next}`)}\n`;
 }

@@ -178,7 +178,10 @@ async function conclude(io: Io, { target, argv, elapsedMs, signal }: Ended, repo
   if (childCalls) io.stderr(renderChildCalls(childCalls));
   if (calls) io.stderr(renderCallSummary(calls, { elapsedMs, next }));
   else if (journal) io.stderr(renderNoCalls(elapsedMs));
-  if (pause && next !== undefined) io.stderr((await import('./conclude.js')).timerCommand(io, next));
+  if (pause && next !== undefined) {
+    const { timerCommand } = await import('./conclude.js');
+    io.stderr(timerCommand(io, pipelineResumeCommand({ name: target, argv: recorded })));
+  }
 }
 
 /** Says how calls are executed again that have no result, and that no resume reaches. `whose`: `run`, `runs that this one continues`. */

@@ -343,7 +343,7 @@ export class Dispatcher {
     if (admission?.kind === 'wait') return 'not of this function';
     if (admission?.kind === 'reached') {
       const { limit, needs } = admission;
-      const tooLarge = needs === undefined ? undefined : { fn: request.fn, needs };
+      const tooLarge = needs === undefined ? undefined : { fn: request.fn, needs, spent: spending.budget?.spent };
       this.stop(budgetStop(limit, ports.settings.budget ?? {}, tooLarge), request.op);
       return undefined;
     }

@@ -35,17 +35,28 @@ const LIMIT_WORDS: { readonly [L in LimitKind]: (limit: number) => string } = {
   ms: (ms) => `${Math.round(ms / 1000)} s`,
 };
 
-/** `tooLarge` is an attempt that needs more than the whole budget, so that no resume with the same budget starts it either. */
-export function budgetStop(limit: LimitKind, budget: BudgetLimits, tooLarge?: { readonly fn: string; readonly needs: number }): Stop {
+/** An attempt that needs more than the whole budget, so that no resume with the same budget starts it either. */
+interface TooLarge {
+  readonly fn: string;
+  readonly needs: number;
+  readonly spent: Readonly<Partial<Record<LimitKind, number>>> | undefined;
+}
+
+export function budgetStop(limit: LimitKind, budget: BudgetLimits, tooLarge?: TooLarge): Stop {
   const words = LIMIT_WORDS[limit];
   const allowed = `the budget of ${words(budget[limit] ?? 0)}`;
   // A run whose attempts are all let go at once would else begin none of them, also each time that it is resumed.
   const spares = limit === 'ms' ? {} : ({ sparesAdmitted: true } as const);
   if (tooLarge === undefined) return { class: 'budget', message: `${allowed} is reached`, ...spares };
+  const spent = Number((tooLarge.spent?.[limit] ?? 0).toPrecision(SPENT_DIGITS));
+  const why =
+    spent === 0
+      ? `is less than a call of @${tooLarge.fn} is expected to cost: ${words(tooLarge.needs)}`
+      : `is reached: ${words(spent)} spent, and a further call of @${tooLarge.fn} is expected to cost ${words(tooLarge.needs)}`;
   return {
     class: 'budget',
     ...spares,
-    message: `${allowed} is less than a call of @${tooLarge.fn} is expected to cost: ${words(tooLarge.needs)}`,
+    message: `${allowed} ${why}`,
     leastBudget: budgetText({ ...budget, [limit]: roundedUp(tooLarge.needs, limit === 'usd' ? LEAST_USD : 1) }),
   };
 }
@@ -58,6 +69,8 @@ export function stopOfWaiting(stop: Stop, budget: BudgetLimits, attempts: number
   if (stop.class !== 'budget' || stop.leastBudget !== undefined || attempts === 0 || attempts !== budget.calls) return stop;
   return { ...stop, leastBudget: budgetText({ ...budget, calls: attempts + 1 }) };
 }
+
+const SPENT_DIGITS = 4;
 
 /** Smaller amounts would be written with an exponent, which no budget has. */
 const LEAST_USD = 0.000001;

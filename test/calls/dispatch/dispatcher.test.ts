@@ -382,14 +382,16 @@ describe('a budget', () => {
     expect(dispatcher.stoppedBy).toMatchObject({ class: 'budget' });
   });
 
-  it('says that it is less than one call costs, where no resume with it could go on', async () => {
+  it('says that it is spent, and less than one call costs, where no resume with it could go on', async () => {
     const { dispatcher, facts, start } = fixture({ budget: { usd: 0.001 } });
     const first = await start('a');
     const refused = Promise.resolve(start('b')).catch((error: { code: string }) => error.code);
     dispatcher.finish(first, { ...OK, cost: { usd: 0.0045 } });
     await vi.advanceTimersByTimeAsync(100);
     expect(await refused).toBe('INTERRUPTED');
-    expect(facts.at(-1)).toMatchObject({ message: 'the budget of $0.001 is less than a call of @ask is expected to cost: $0.0045' });
+    expect(facts.at(-1)).toMatchObject({
+      message: 'the budget of $0.001 is reached: $0.0045 spent, and a further call of @ask is expected to cost $0.0045',
+    });
     expect(dispatcher.pausedBy?.leastBudget).toBe('0.0045usd');
   });
 

@@ -159,7 +159,12 @@ for parallel(3) @q in ["a", "b", "c", "d"] => show @outer(@q)
     expect(status).toBe(5);
     const found = next.replace(/^--max-calls=3 /, ''); // such a flag is not repeated
     expect(stderr).toContain(`; next: mlld job.mld ${found}\n`);
-    expect(stderr).toMatch(/ {2}hint: run it again with --resume and a budget of at least (?:5100tok|0\.13usd)/);
+    expect(stderr).toMatch(
+      /is less than a call of @ask is expected to cost: .*\n {2}hint: run it .* a budget of at least (?:5100tok|0\.13usd)/,
+    );
+    // The line for a timer spends no more than the user had allowed.
+    const forTimer = ['mlld job.mld', flags.replace('--max-calls=3 ', ''), '--resume'].filter(Boolean).join(' ');
+    expect(stderr.endsWith(` && ${forTimer}\n`), stderr).toBe(true);
     expect((await callCli(['journal', 'postmortem'], { cwd })).stdout).toContain(`  mlld job.mld ${found}  `);
     expect((await callCli(['job.mld', ...found.split(' ')], { cwd })).stdout).toBe('a\nb\n');
   });
