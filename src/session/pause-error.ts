@@ -33,7 +33,8 @@ export function pausedError({ pausedBy }: Paused): MlldError {
   }
   // The reason is the cause, and not in the message: the warning about the lost journal has named it, and its remedy.
   return new MlldError('PAUSED', "paused: no call is made whose result can't be recorded", {
-    hint: 'when the journal can be written, run it again with --resume, or with --unrecorded to continue without a record',
+    hint:
+      pausedBy?.hint ?? 'when the journal can be written, run it again with --resume, or with --unrecorded to continue without a record',
     cause: pausedBy?.error,
   });
 }

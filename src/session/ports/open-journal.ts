@@ -41,8 +41,10 @@ export async function openJournal(options: RunOptions, script: Script, ports: Jo
   const path = recordPath(options.script);
   const warnings = createJournalWarnings(stderr);
   const onLost = (error: Error, remains?: string): void => {
-    if (options.unrecorded !== true && error instanceof JournalError) {
-      ports.calls.dispatcher.stop({ class: 'journal', message: error.message, error, ...(isTaken(error) && { endsRun: true }) });
+    const hasBudget = ports.calls.settings.budget !== undefined; // what an unrecorded run spends is nowhere to be seen (calls.md 20)
+    if ((options.unrecorded !== true || hasBudget) && error instanceof JournalError) {
+      const hint = options.unrecorded === true ? { hint: NO_BUDGET } : {};
+      ports.calls.dispatcher.stop({ class: 'journal', message: error.message, error, ...hint, ...(isTaken(error) && { endsRun: true }) });
     }
     warnings.error(error, remains);
   };
@@ -71,6 +73,9 @@ export async function openJournal(options: RunOptions, script: Script, ports: Jo
     store: journal ? store : readOnlyStore(store),
   });
 }
+
+const NO_BUDGET =
+  'when the journal can be written, run it again with --resume; --unrecorded continues without a record where no budget is set';
 
 /** Throws STORE_UNRECORDED. */
 async function openStore(options: RunOptions, world: World): Promise<JournalStore> {

@@ -63,6 +63,14 @@ describe('a journal that can be read and not written', () => {
     expect(everything()).toEqual(before);
   });
 
+  it('pauses where a budget is set, although the rest may be asked without a record', async () => {
+    fs.writeFileSync(path.join(cwd, 'job.mld'), MORE);
+    const { status, stdout, stderr } = await refused('EROFS', 'job.mld', '--checkpoint', '--unrecorded', '--budget', '5calls');
+    expect({ status, stdout }).toEqual({ status: 5, stdout: 'first:ebb\n' });
+    expect(stderr).toContain('--unrecorded continues without a record where no budget is set\n');
+    expect(asked()).toEqual([]);
+  });
+
   it.each([
     ['EROFS', 'The project lies on a read-only file system'],
     ['ENOSPC', 'Free some space'],
