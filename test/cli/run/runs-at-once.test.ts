@@ -45,6 +45,9 @@ describe('two runs of a script at once', () => {
     fs.writeFileSync(path.join(cwd, 'job.mld'), QUICK); // the younger one doesn't wait
     const result = await runCli(younger, { cwd, env: { MARK: 'younger' } });
     expect(result, result.stderr).toMatchObject({ status: 0 });
+    const warning = /^warning: run \S+ of job is still running: calls that both make are paid for twice, .*$/m;
+    if (younger.includes('job.mld')) expect(result.stderr).toMatch(warning);
+    else expect(result.stderr).not.toMatch(warning);
     fs.writeFileSync(path.join(cwd, 'go'), '');
     expect(await older).toMatchObject({ status: 0, stdout: 'older:ebb\nolder:gate\nolder:flow\n' });
     asked();
@@ -52,6 +55,7 @@ describe('two runs of a script at once', () => {
     fs.writeFileSync(path.join(cwd, 'job.mld'), JOB);
     const third = await runCli(['job.mld', '--checkpoint'], { cwd, env: { MARK: 'third' } });
     const isClean = younger.includes('clean');
+    expect(third.stderr).not.toContain('is still running');
     expect(third.stdout).toBe(`${isClean ? 'third' : 'younger'}:ebb\nolder:gate\nolder:flow\n`);
     expect(asked()).toEqual(isClean ? ['ebb'] : []);
     for (const file of fs.readdirSync(path.join(cwd, '.mlld/journal/job.mld/runs'))) {
