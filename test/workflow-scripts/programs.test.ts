@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 
+import { endingProgram } from '../support/programs/ending-program.js';
 import { runScript, type ScriptRun } from './run-script.js';
 
 const STUBS = join(import.meta.dirname, '..', 'conformance', 'stubs');
@@ -164,15 +165,6 @@ describe.each(PROGRAMS)('$program', ({ program, model, words, lead, schemaOption
   });
 });
 
-/** Replies, or does not, when it is asked to end. */
-const ENDING = (ending: string): string => `#!/bin/sh
-say() { echo '{"type":"result","subtype":"success","is_error":'$1',"result":"late","session_id":"s"}'; }
-echo asked >> asked
-trap '${ending}' TERM
-while ! test -e go; do sleep 0.05; done
-say false
-`;
-
 it.each([
   ['keeps the reply that its program has while the run is being ended', 'sleep 0.2; touch go', 'asked\n'],
   ['is interrupted where its program does not end well then', 'exit 3', 'asked\nasked\n'],
@@ -180,7 +172,7 @@ it.each([
 ])('an agent %s', { timeout: 60_000 }, async (_, ending, asked) => {
   writeFileSync(join(root, 'job.js'), "export const meta = { name: 'job', description: 'x' }\nreturn agent('one')\n");
   mkdirSync(join(root, 'bin'));
-  writeFileSync(join(root, 'bin', 'claude'), ENDING(ending), { mode: 0o755 });
+  writeFileSync(join(root, 'bin', 'claude'), endingProgram(ending), { mode: 0o755 });
   const settings = { backend: 'claude', environment: { PATH: `${join(root, 'bin')}:${process.env['PATH']}`, HOME: root } };
   const stopping = new AbortController();
   const running = runScript(root, { ...settings, signal: stopping.signal });

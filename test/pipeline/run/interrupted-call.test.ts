@@ -4,6 +4,7 @@ import path from 'node:path';
 import { expect, it } from 'vitest';
 import type { JournalEvent } from '../../../journal/event.js';
 import { causeOfCall } from '../../../replay/fold/calls/failure-class.js';
+import { endingProgram } from '../../support/programs/ending-program.js';
 import { pipeline, workshop } from '../../support/pipeline-run.js';
 
 it('records that the call was interrupted', { timeout: 60_000 }, async () => {
@@ -23,15 +24,6 @@ it('records that the call was interrupted', { timeout: 60_000 }, async () => {
   shop.remove();
 });
 
-/** A program that has its reply behind the request to end. */
-const MODEL = (ending: string): string => `#!/bin/sh
-say() { echo '{"type":"result","subtype":"success","is_error":'$1',"result":"late","session_id":"s"}'; }
-echo asked >> asked
-trap '${ending}' TERM
-while ! test -e go; do sleep 0.05; done
-say false
-`;
-
 it.each([
   ['keeps the reply of a model program that has it while the run is being ended', 'sleep 0.3; touch go', 'asked\n'],
   ['keeps nothing of one that does not end well', 'exit 3', 'asked\nasked\n'],
@@ -40,7 +32,7 @@ it.each([
   const shop = workshop(pipeline('a [prompt="one"]; start -> a -> exit'));
   const bin = path.join(shop.folder, 'bin');
   mkdirSync(bin);
-  writeFileSync(path.join(bin, 'claude'), MODEL(ending), { mode: 0o755 });
+  writeFileSync(path.join(bin, 'claude'), endingProgram(ending), { mode: 0o755 });
   const own = { backend: 'claude', environment: { PATH: `${bin}:${process.env['PATH']}` } };
   const stopping = new AbortController();
   const events: JournalEvent[] = [];
