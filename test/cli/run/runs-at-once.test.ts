@@ -2,7 +2,7 @@
 import fs from 'node:fs';
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { describe, expect, it } from 'vitest';
+import { afterEach, describe, expect, it } from 'vitest';
 import { openFileStore } from '../../../journal/storage/file-store.js';
 import { runIdAt, workflowOf } from '../../../journal/ids.js';
 import { projectFolder, resultOf, runCli, startCli, type CliResult } from '../../support/cli.js';
@@ -15,6 +15,12 @@ show @ask("gate")
 show @ask("flow")
 `;
 const QUICK = JOB.replace('show @ask("gate")\nshow @ask("flow")\n', '');
+
+/** Those that a test which failed has left waiting. */
+const waiting: (() => void)[] = [];
+afterEach(() => {
+  for (const end of waiting.splice(0)) end();
+});
 
 interface Beside {
   readonly cwd: string;
@@ -30,6 +36,7 @@ async function olderRun(): Promise<Beside> {
   const lines = (): string[] => (fs.existsSync(log) ? fs.readFileSync(log, 'utf8').split('\n').filter(Boolean) : []);
   const child = startCli(['job.mld', '--checkpoint'], { cwd, env: { MARK: 'older' } });
   child.stdin.end();
+  waiting.push(() => fs.writeFileSync(path.join(cwd, 'go'), ''));
   const older = resultOf(child);
   while (!lines().includes('gate')) await sleep(10);
   return { cwd, older, asked: () => lines().slice(seen, (seen = lines().length)) };
