@@ -82,7 +82,7 @@ export class Budget {
   /** By how much attempts that cost more than they had reserved took the sums above the budget. */
   get over(): Required<Cost> {
     const { usd = Number.POSITIVE_INFINITY, tokens = Number.POSITIVE_INFINITY } = this.limits;
-    return { usd: Math.max(0, this.spentUsd - usd), tokens: Math.max(0, this.spentTokens - tokens) };
+    return { usd: isAbove(this.spentUsd, usd) ? this.spentUsd - usd : 0, tokens: Math.max(0, this.spentTokens - tokens) };
   }
 
   /**

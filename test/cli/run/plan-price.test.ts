@@ -62,6 +62,13 @@ describe('the price in a plan', () => {
     expect(shown).toContain('Budget 0.5usd: it will not do: the amount of money is reached after 1 of 1 call.\n');
   });
 
+  it('is within a budget that it uses up, although a sum of tenths is a little more', async () => {
+    const { run, text } = await project(`${PRICED('ask', '0.1')}for @i in ["a", "b", "c"] => show @ask(@i)\n`);
+    await run('--checkpoint');
+    expect(await text('--fresh', '--budget', '0.3usd')).toContain('Budget 0.3usd: it will do.\n');
+    expect((await run('--fresh', '--budget', '0.3usd')).stderr).not.toContain('over by');
+  });
+
   it('is the least where an edited function makes calls: it may make others now', async () => {
     const job = (text: string): string => `${PRICED('ask', '0.25')}exe llm @two(q) = [\n  => @ask(\`${text} @q\`)\n]\nshow @two("a")\n`;
     const { run, plan, write } = await project(job('first'));
