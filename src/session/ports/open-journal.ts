@@ -5,10 +5,12 @@
 import type { Script } from '../../../grammar/ast.js';
 import { isOfStore, isTaken, JournalError } from '../../../journal/errors.js';
 import type { ContinuedRun, Journal, JournalStore, RunFile } from '../../../journal/store.js';
+import { startOfRun } from '../../../replay/fold/fold-run.js';
 import { servesAnotherRun } from '../../../replay/fold/record-of-upkeep.js';
 import { cachePolicy } from '../../../replay/memo/policy.js';
 import { MlldError } from '../../errors.js';
 import { onOneLine } from '../../values/shortened.js';
+import { hostFacts } from '../../world/host.js';
 import type { World } from '../../world/world.js';
 import { storeUrl } from '../project-store.js';
 import { openRunStore } from '../run-store.js';
@@ -58,7 +60,7 @@ export async function openJournal(options: RunOptions, script: Script, ports: Jo
   const { keepOrphans = false } = options.cache;
   const settled = await settleOrphans(prior.loaded, { keepOrphans, stderr, signal: ports.signal });
   for (const notice of [...prior.notices, ...prior.advice]) stderr(`${notice}\n`);
-  if (storeUrl(options) === undefined) warnOfOtherRuns(options, prior.loaded.runs);
+  if (storeUrl(options) === undefined) await warnOfOtherRuns(options, store, prior.loaded.runs);
   const notice = options.workflow?.notice(prior);
   if (notice !== undefined) stderr(`${notice}\n`);
   const added: AddedFacts = { follow: () => undefined };
@@ -166,10 +168,14 @@ async function beginRun({
   }
 }
 
-/** Only in the store of a team do runs wait for results of each other. */
-function warnOfOtherRuns({ name, io }: RunOptions, runs: readonly RunFile[]): void {
-  const [other] = runs.filter((file) => file.liveness === 'running' && !servesAnotherRun(file));
-  if (other === undefined) return;
-  const line = `run ${other.ref.run} of ${name} is still running: calls that both make are paid for twice, because neither waits for the other`;
-  io.stderr(`warning: ${onOneLine(line)}\n`);
+/** Only in the store of a team do runs wait for results of each other. One of this process is meant: a child pipeline in another branch. */
+async function warnOfOtherRuns({ name, io }: RunOptions, store: JournalStore, runs: readonly RunFile[]): Promise<void> {
+  const here = hostFacts();
+  for (const file of runs) {
+    if (file.liveness !== 'running' || servesAnotherRun(file)) continue;
+    const start = await startOfRun(store, file.ref);
+    if (start?.pid === here.pid && start.host === here.name) continue;
+    const line = `run ${file.ref.run} of ${name} is still running: calls that both make are paid for twice, because neither waits for the other`;
+    return io.stderr(`warning: ${onOneLine(line)}\n`);
+  }
 }

@@ -33,6 +33,20 @@ it('begins anew with each visit, also when the child of the one before was ended
   expect(shop.read('did.txt').match(/w/g)).toHaveLength(2);
 });
 
+it('warns of no run of its child that another branch has started', async () => {
+  const shop = withChild(
+    `fan [shape=component]
+     one [shape=house, "manager.poll_interval"="10ms"]
+     late [shape=parallelogram, tool_command="until test -e did.txt; do sleep 0.02; done; (sleep 0.3; touch go) >/dev/null 2>&1 &"]
+     two [shape=house, "manager.poll_interval"="10ms"]
+     start -> fan; fan -> one -> join; fan -> late -> two -> join; join [shape=tripleoctagon]; join -> exit`,
+  );
+  const { report, stderr } = await shop.run();
+  expect(report.status).toBe('completed');
+  expect(await childrenOf(shop)).toBe(2);
+  expect(stderr).not.toContain('is still running');
+});
+
 it('begins anew when its time was up and it tries again', async () => {
   const shop = withChild('boss [shape=house, timeout="300ms", max_retries=1, retry_delay="1ms"]; start -> boss -> exit');
   expect((await shop.run()).report.status).toBe('failed');
