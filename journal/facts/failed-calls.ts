@@ -22,7 +22,7 @@ export interface IncompleteResult extends PlaceOfFailure {
 
 /** Memory is in proportion to the failed calls. */
 export interface FailedCalls<Call extends PlaceOfFailure> {
-  readonly byKey: Map<CallKey, Call[]>;
+  readonly byKey: Map<CallKey, Set<Call>>;
   /** Those inside calls that have not ended; of these some may have been made again. */
   readonly inside: Map<OpPath, Call[]>;
 }
@@ -33,42 +33,40 @@ export function noFailedCalls<Call extends PlaceOfFailure>(): FailedCalls<Call> 
 
 export function addFailed<Call extends PlaceOfFailure>(state: FailedCalls<Call>, failed: Call): void {
   const others = state.byKey.get(failed.key);
-  if (others) others.push(failed);
-  else state.byKey.set(failed.key, [failed]);
+  if (others) others.add(failed);
+  else state.byKey.set(failed.key, new Set([failed]));
   putInside(state, failed, failed.around);
 }
 
 /** Takes out, and returns, the failed calls of this key that the one at `op` makes again. */
 export function makeAgain<Call extends PlaceOfFailure>(
-  { byKey }: FailedCalls<Call>,
+  state: FailedCalls<Call>,
   { key, op }: { readonly key: CallKey; readonly op: OpPath },
 ): readonly Call[] {
-  const failed = byKey.get(key);
+  const failed = state.byKey.get(key);
   if (!failed) return [];
-  const [left, again]: [Call[], Call[]] = [[], []];
-  for (const each of failed) {
-    const isOut = each.around !== undefined && !isInside(op, each.around);
-    (isOut || areSideBySide(each.op, op) ? left : again).push(each);
-  }
-  keep(byKey, key, left);
+  const isOut = ({ around }: Call): boolean => around !== undefined && !isInside(op, around);
+  const again = [...failed].filter((each) => !isOut(each) && !areSideBySide(each.op, op));
+  for (const each of again) takeOut(state, each);
   return again;
 }
 
 /** Takes one failed call out. Returns false where it was made again. */
 export function takeOut<Call extends PlaceOfFailure>({ byKey }: FailedCalls<Call>, failed: Call): boolean {
   const known = byKey.get(failed.key);
-  if (!known?.includes(failed)) return false;
-  keep(
-    byKey,
-    failed.key,
-    known.filter((each) => each !== failed),
-  );
+  if (!known?.delete(failed)) return false;
+  if (known.size === 0) byKey.delete(failed.key);
   return true;
 }
 
 /** Returns false where it was made again. */
 export function isLeft<Call extends PlaceOfFailure>({ byKey }: FailedCalls<Call>, failed: Call): boolean {
-  return byKey.get(failed.key)?.includes(failed) === true;
+  return byKey.get(failed.key)?.has(failed) === true;
+}
+
+/** Returns the places of the failed calls of this key that are left. */
+export function placesLeft<Call extends PlaceOfFailure>({ byKey }: FailedCalls<Call>, key: CallKey): ReadonlySet<OpPath> {
+  return new Set([...(byKey.get(key) ?? [])].map(({ op }) => op));
 }
 
 /**
@@ -105,9 +103,4 @@ function putInside<Call extends PlaceOfFailure>({ inside }: FailedCalls<Call>, f
   const others = inside.get(around);
   if (others) others.push(failed);
   else inside.set(around, [failed]);
-}
-
-function keep<Call extends PlaceOfFailure>(byKey: FailedCalls<Call>['byKey'], key: CallKey, left: Call[]): void {
-  if (left.length === 0) byKey.delete(key);
-  else byKey.set(key, left);
 }

@@ -44,7 +44,7 @@ export class UnresolvedInside {
 
   get count(): number {
     let count = 0;
-    for (const failed of this.failures.byKey.values()) count += failed.length;
+    for (const failed of this.failures.byKey.values()) count += failed.size;
     for (const [result] of this.incomplete.byKey.values()) count += result?.calls ?? 0;
     return count;
   }

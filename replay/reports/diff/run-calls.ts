@@ -2,6 +2,7 @@
 import type { EventOf, Payload } from '../../../journal/event.js';
 import type { BlobId, CallKey, EventRef, Fingerprint, OpPath, Seq, Workflow } from '../../../journal/ids.js';
 import type { Position } from '../../../journal/store.js';
+import { placesLeft } from '../../../journal/facts/failed-calls.js';
 import { sha256Hex } from '../../../journal/sha256.js';
 import { emptyLedger, failedInExecutionBefore, followCall, type CallLedger } from '../../fold/calls/call-ledger.js';
 import { endedCall, isEndOfCall, type CallOutcome } from '../../fold/calls/ended-call.js';
@@ -207,7 +208,7 @@ function end(state: RunCalls, event: EventOf<'call.completed' | 'call.failed'>, 
 function dropMadeAgain({ calls, failed, ledger }: RunCalls, key: CallKey): void {
   const known = failed.get(key);
   if (known === undefined) return;
-  const left = new Set(ledger.failures.byKey.get(key)?.map(({ op }) => op));
+  const left = placesLeft(ledger.failures, key);
   for (const call of known) if (!left.has(call.op)) calls.delete(call);
   failed.set(
     key,

@@ -1,5 +1,6 @@
 /** Explains one recorded run: folds its workflow up to it, then reads the arguments of the few recorded calls that resemble a new one. */
 import type { Json, JournalEvent } from '../../../journal/event.js';
+import { placesLeft } from '../../../journal/facts/failed-calls.js';
 import type { CallKey, RunId, RunRef, Seq, Workflow } from '../../../journal/ids.js';
 import type { Defect, JournalStore, Position, RunFile } from '../../../journal/store.js';
 import { textSimilarity } from '../text-similarity.js';
@@ -75,7 +76,7 @@ export async function explainRun(store: JournalStore, { ref }: RunFile, { onDefe
 
 function isMadeAgain({ ledger: { failures } }: Explanation, { key, op, outcome }: ExplainedCall): boolean {
   if (outcome !== 'failed' && outcome !== 'not-executed') return false;
-  return failures.byKey.get(key)?.some((failed) => failed.op === op) !== true;
+  return !placesLeft(failures, key).has(op);
 }
 
 /** Fills in previews of calls that workers executed for the run: their arguments are in the runs of the workers, which began later. */

@@ -1,7 +1,7 @@
 /** Groups failures by cause: one entry for all that are alike. */
 import type { Payload } from '../../../journal/event.js';
 import type { CallKey, OpPath, Seq } from '../../../journal/ids.js';
-import type { PlaceOfFailure } from '../../../journal/facts/failed-calls.js';
+import { placesLeft, type PlaceOfFailure } from '../../../journal/facts/failed-calls.js';
 import { areSideBySide } from '../../../journal/facts/op-relations.js';
 import type { CallLedger } from '../../fold/calls/call-ledger.js';
 import { causeOf, type FailureCause } from './failure-cause.js';
@@ -70,11 +70,11 @@ export function countFailure(
 export function forgetMadeAgain(
   { failures, failedCalls }: FailureGroups,
   { key, op }: { readonly key: CallKey; readonly op: OpPath },
-  { byKey }: CallLedger['failures'],
+  ledger: CallLedger['failures'],
 ): void {
   const known = failedCalls.get(key);
   if (known === undefined) return;
-  const counted = new Set(byKey.get(key)?.map((failed) => failed.op));
+  const counted = placesLeft(ledger, key);
   const left = known.filter(({ op: other, group }) => {
     const isLeft = counted.has(other) || areSideBySide(other, op);
     if (!isLeft) forgetFailure(failures, group);
