@@ -100,7 +100,7 @@ export interface CallsAhead {
 }
 
 /**
- * `executes`: the functions of the calls, in their order; `notExecuted`: the part that the last run did not execute because of others;
+ * `executes`: the calls, in their order; `notExecuted`: the functions of those that the last run did not execute;
  * `later`: reused results of calls that the last run made when it had the result of a call that is executed now.
  */
 export function estimateOf({ latest, now, predicted, earlierCosts, ahead, editsCallers = false }: EstimateFacts): {

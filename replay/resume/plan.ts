@@ -81,7 +81,7 @@ export interface PlanFacts extends ReuseFacts {
   readonly ahead?: CallsAhead;
 }
 
-/** `executes`: the functions of the calls that the estimate expects, in their order; undefined without a recorded run. */
+/** `executes`: the calls that the estimate expects, in their order; undefined without a recorded run. */
 export type PlanWithCalls = Plan & { readonly executes: readonly ExpectedCall[] | undefined };
 
 const NOTHING_AHEAD: CallsAhead = { inLoops: new Map() };

@@ -13,7 +13,7 @@ import type { PlannedWork } from './planned-edits.js';
 import { backendFor, modelFor } from './recorded-work.js';
 import { backendNow, requestIn, startsIn } from './simulated-results.js';
 
-export async function isAnsweredOtherwise(
+export async function answeredOtherwise(
   store: JournalStore,
   sources: readonly Pick<ForkSource, 'memo' | 'definitions'>[],
   { options, settings }: PlannedWork,

@@ -25,13 +25,13 @@ interface RecordedCalls {
   /** The run would simulate its agents: simulated results tell what theirs cost. */
   readonly isTrial: boolean;
   /** Other backends or models answer agents: what agents had cost tells nothing. */
-  readonly isOtherwise: boolean;
+  readonly isAnsweredOtherwise: boolean;
 }
 
 export interface EstimatedWork {
   /** Undefined without a recorded run. */
   readonly estimate: Estimate | undefined;
-  /** The functions of the calls that the estimate expects, in their order. */
+  /** The calls that the estimate expects, in their order. */
   readonly executes: readonly ExpectedCall[];
   /** US dollars that the results had cost that are reused; null where none of them is known. */
   readonly savedUsd: number | null;
@@ -44,7 +44,7 @@ export async function estimateWork({
   isReused,
   isUnjudged,
   isTrial,
-  isOtherwise,
+  isAnsweredOtherwise,
 }: RecordedCalls): Promise<EstimatedWork> {
   const last = runs.at(-1);
   const [own, ...sources] = memos;
@@ -76,16 +76,16 @@ export async function estimateWork({
       isUnjudged: isUnjudged(key),
       elapsedMs,
       endedMs,
-      costUsd: isOtherwise && fn === AGENT_FUNCTION ? undefined : costUsd,
+      costUsd: isAnsweredOtherwise && fn === AGENT_FUNCTION ? undefined : costUsd,
     });
     if (isSaved && result) savedUsd = sumUsd(savedUsd, savedBy(result));
   }
   if (last === undefined) return { estimate: undefined, executes: [], savedUsd };
   const latest = await foldRun(store, last.ref, latestRun);
-  if (isOtherwise) latest.costs.usd.delete(AGENT_FUNCTION);
+  if (isAnsweredOtherwise) latest.costs.usd.delete(AGENT_FUNCTION);
   const facts = { latest, now, predicted, ahead: await aheadIn(store, { runs, memo: own }) };
   const estimated = await withEarlierCosts(store, runs, (earlierCosts) =>
-    estimateOf({ ...facts, earlierCosts: new Map([...earlierCosts].filter(([fn]) => !isOtherwise || fn !== AGENT_FUNCTION)) }),
+    estimateOf({ ...facts, earlierCosts: new Map([...earlierCosts].filter(([fn]) => !isAnsweredOtherwise || fn !== AGENT_FUNCTION)) }),
   );
   return { ...estimated, savedUsd };
 }
